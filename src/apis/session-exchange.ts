@@ -195,7 +195,7 @@ export class SessionExchange implements Exchange {
       return tokenRefused(error, this.#proxied.opened, this.#component);
     if (!isOutage(error)) throw error;
     const outage = outageOf(error, loginPath(settings.publicPath));
-    return failureReply(outage, this.request, pages, "json");
+    return failureReply(outage, this.request, { pages, otherwise: "json" });
   }
 
   /** What has gone is known from this look-up only: a framework's session keeps its copy. */
@@ -239,7 +239,7 @@ function refusedReply(failure: Refused, request: IdpRequest, pages: Pages): Prom
   const label = goesOn ? "action.continue" : "action.tryAgain";
   const hasAction = goesOn || ERRORS[failure.code].status >= 500;
   const action = hasAction ? ({ label, href: "" } as const) : undefined;
-  return failureReply({ ...failure, action }, request, pages, "json");
+  return failureReply({ ...failure, action }, request, { pages, otherwise: "json" });
 }
 
 /**

@@ -128,7 +128,7 @@ export async function failurePage(
 ): Promise<Reply> {
   const failedAt = failureAt(login, failure.code, context.pages.publicPath);
   if (failedAt !== undefined) return redirect(failedAt);
-  return failureReply(failure, opened.request, context.pages, "html");
+  return failureReply(failure, opened.request, { pages: context.pages, otherwise: "html" });
 }
 
 /**
@@ -175,7 +175,7 @@ export async function linkInvalid(
   const code = "login_link_invalid";
   const failedAt = login && failureAt(login, code, pages.publicPath);
   return failedAt === undefined
-    ? failureReply({ code }, request, pages, "html")
+    ? failureReply({ code }, request, { pages, otherwise: "html" })
     : redirect(failedAt);
 }
 

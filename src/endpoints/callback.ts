@@ -41,10 +41,13 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       return await reply;
     } catch (error) {
       if (error instanceof ProviderRefusedError)
-        return failureReply({ code: "sign_in_refused" }, request, pages, "html");
-      return outageReply(error, request, pages, {
-        label: "action.signInAgain",
-        href: loginPath(pages.publicPath, withoutUndefined({ provider: registration.key })),
+        return failureReply({ code: "sign_in_refused" }, request, { pages, otherwise: "html" });
+      return outageReply(error, request, {
+        pages,
+        action: {
+          label: "action.signInAgain",
+          href: loginPath(pages.publicPath, withoutUndefined({ provider: registration.key })),
+        },
       });
     }
   };

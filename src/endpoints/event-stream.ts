@@ -49,14 +49,14 @@ export function createEvents(): (
     const { access, settings, clock, pages, shutdown } = context;
     const { request, session, origin } = opened;
     if (!isSameOrigin(request, origin))
-      return failureReply({ code: "cross_origin" }, request, pages, "json");
+      return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
     if (shutdown.isClosing) return shuttingDown();
     const outcome = await access.access(session, { slide: false });
     if (!outcome.authenticated) return (await blockedUser(opened, outcome, context)).reply;
     if (request.method === "HEAD") return eventStream(undefined);
     const release = takePlace(session.key ?? "");
     if (release === undefined)
-      return failureReply({ code: "too_many_streams" }, request, pages, "json");
+      return failureReply({ code: "too_many_streams" }, request, { pages, otherwise: "json" });
     const body = untilEnd({
       watch: (onClose) => whenEnded(() => session, { policy: settings, clock, onClose }),
       clock,

@@ -47,7 +47,7 @@ export function createFrontchannelLogout(registration: EndpointRegistration) {
       return framedPage(new URL(issuer).origin);
     } catch (error) {
       events.failed("frontchannel_logout", error, { provider: key });
-      return outageReply(error, request, pages);
+      return outageReply(error, request, { pages });
     }
   };
 }

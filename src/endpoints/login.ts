@@ -58,7 +58,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
-    return failureReply({ code: "host_invalid" }, request, pages, "json");
+    return failureReply({ code: "host_invalid" }, request, { pages, otherwise: "json" });
   }
   const { response, passed } = wanted;
   const hop = response === "json" ? undefined : loginHop(opened, own, context);
@@ -173,10 +173,14 @@ async function loginFailed(
   const code = failureCodeOf(error);
   const failedAt = code && failureAt(pending, code, publicPath);
   if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
-  if (code === "sign_in_refused") return failureReply({ code }, request, pages, "html");
-  return outageReply(error, request, pages, {
-    label: "action.tryAgain",
-    href: loginPath(publicPath, withoutUndefined({ provider })),
+  if (code === "sign_in_refused")
+    return failureReply({ code }, request, { pages, otherwise: "html" });
+  return outageReply(error, request, {
+    pages,
+    action: {
+      label: "action.tryAgain",
+      href: loginPath(publicPath, withoutUndefined({ provider })),
+    },
   });
 }
 
@@ -243,5 +247,5 @@ function loginHop(
   // Once for each Host header: every login of every user takes the same way.
   events.logOnce({ level: "error", code: "login_loop", message: detail });
   events.emit("failure", { during: "login", kind: "refusal", reason: "login_loop" }, null);
-  return failureReply({ code: "login_loop", detail }, request, pages, "json");
+  return failureReply({ code: "login_loop", detail }, request, { pages, otherwise: "json" });
 }

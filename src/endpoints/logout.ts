@@ -53,9 +53,12 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
     return { ...reply, setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("logout", error);
-    return outageReply(error, request, pages, {
-      label: "action.tryAgain",
-      href: `${publicPath}logout/`,
+    return outageReply(error, request, {
+      pages,
+      action: {
+        label: "action.tryAgain",
+        href: `${publicPath}logout/`,
+      },
     });
   }
 }

@@ -9,6 +9,6 @@ import type { Pages } from "../pages/pages.js";
  */
 export function refusePrefetch(request: IdpRequest, pages: Pages): Promise<Reply> | undefined {
   return isPrefetch(request)
-    ? failureReply({ code: "prefetch_refused" }, request, pages, "json")
+    ? failureReply({ code: "prefetch_refused" }, request, { pages, otherwise: "json" })
     : undefined;
 }

@@ -187,18 +187,22 @@ export function createRouter<FrameworkRequest>(
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
     const route = routes.get(path);
-    if (route === undefined) return failureReply({ code: "not_found" }, request, pages, "json");
+    if (route === undefined)
+      return failureReply({ code: "not_found" }, request, { pages, otherwise: "json" });
     const { method } = request;
     if (!route.methods.includes(method)) {
       const headers = { Allow: route.methods.join(", ") };
-      return failureReply({ code: "method_not_allowed", headers }, request, pages, "json");
+      return failureReply({ code: "method_not_allowed", headers }, request, {
+        pages,
+        otherwise: "json",
+      });
     }
     const refused = route.refusesPrefetch && refusePrefetch(request, pages);
     if (refused) return refused;
     try {
       return await route.endpoint(open(raw, request), context);
     } catch (error) {
-      return outageReply(error, request, pages);
+      return outageReply(error, request, { pages });
     }
   }
 

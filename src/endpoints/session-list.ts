@@ -24,13 +24,13 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
   try {
     const isPost = request.method === "POST";
     if (isPost && !isSameOrigin(request, origin))
-      return await failureReply({ code: "cross_origin" }, request, pages, "html");
+      return await failureReply({ code: "cross_origin" }, request, { pages, otherwise: "html" });
     const outcome = await context.access.access(session, { sendsCookie: true });
     if (!outcome.authenticated) return (await blockedUser(opened, outcome, context)).reply;
     const user = outcome.record.id_info;
     // idpauth signs in no user without `iss` and `sub`.
     if (!hasSubject(user) || subjectSessions === undefined)
-      return await failureReply({ code: "not_found" }, request, pages, "html");
+      return await failureReply({ code: "not_found" }, request, { pages, otherwise: "html" });
     if (isPost) return await endSessions(opened, user, context);
     const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
     const provider = registrations.length > 1 ? outcome.owner.registration?.name : undefined;
@@ -49,9 +49,12 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("session", error);
-    return outageReply(error, request, pages, {
-      label: "action.tryAgain",
-      href: `${pages.publicPath}sessions`,
+    return outageReply(error, request, {
+      pages,
+      action: {
+        label: "action.tryAgain",
+        href: `${pages.publicPath}sessions`,
+      },
     });
   }
 }

@@ -173,7 +173,7 @@ export async function blockedByOutage(
   const { loginUrl } = failure;
   return withoutUndefined({
     kind: "unavailable",
-    reply: await failureReply(failure, request, pages, "json"),
+    reply: await failureReply(failure, request, { pages, otherwise: "json" }),
     error,
     retryAfter: retryAfterOf(error),
     loginUrl,

@@ -139,7 +139,7 @@ export function createGuard<FrameworkRequest extends object>({
       if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request))
         return undefined;
       events.emit("blocked", { reason: "cross_origin" });
-      return failureReply({ code: "cross_origin" }, request, pages, "json");
+      return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
     },
   };
 }
@@ -214,7 +214,10 @@ async function refused(
   const failure = { code: "forbidden", user: userPayload(record.id_info) } as const;
   return {
     kind: "forbidden",
-    reply: await failureReply(failure, opened.request, component.pages, "json"),
+    reply: await failureReply(failure, opened.request, {
+      pages: component.pages,
+      otherwise: "json",
+    }),
   };
 }
 

@@ -21,16 +21,17 @@ export interface Failure extends Omit<ErrorModel, "publicPath"> {
   readonly reason?: string;
 }
 
-/**
- * The reply for a failure: a page or a problem document, as `wantsPage` decides.
- *
- * @param otherwise the form if no header tells: `html` for endpoints that browsers navigate to
- */
+interface ReplyForm {
+  readonly pages: Pages;
+  /** The form if no header tells: `html` for endpoints that browsers navigate to. */
+  readonly otherwise: "html" | "json";
+}
+
+/** The reply for a failure: a page or a problem document, as `wantsPage` decides. */
 export async function failureReply(
   failure: Failure,
   request: IdpRequest,
-  pages: Pages,
-  otherwise: "html" | "json",
+  { pages, otherwise }: ReplyForm,
 ): Promise<Reply> {
   const { code, detail, validOptions, retryAfter, loginUrl, reason, action } = failure;
   const headers = {
@@ -75,12 +76,11 @@ export function outageOf(error: IdpAuthError, loginUrl: string): Failure {
 export async function outageReply(
   error: unknown,
   request: IdpRequest,
-  pages: Pages,
-  action?: Action,
+  { pages, action }: { readonly pages: Pages; readonly action?: Action | undefined },
 ): Promise<Reply> {
   if (!isOutage(error)) throw error;
   const failure = outageOf(error, `${pages.publicPath}login/`);
-  return failureReply({ ...failure, action }, request, pages, "html");
+  return failureReply({ ...failure, action }, request, { pages, otherwise: "html" });
 }
 
 /**
@@ -104,10 +104,11 @@ export function uncaughtReply(
   const { code } = error;
   const login = `${pages.publicPath}login/`;
   const asked = error instanceof ApiTokenError ? error.loginUrl : undefined;
-  if (isOutage(error)) return failureReply(outageOf(error, login), request, pages, "json");
+  if (isOutage(error))
+    return failureReply(outageOf(error, login), request, { pages, otherwise: "json" });
   const loginUrl = code === "login_required" ? login : asked;
   const headers = loginUrl === undefined ? {} : { "X-Idpauth-Login": loginUrl };
-  return failureReply({ code, loginUrl, headers }, request, pages, "json");
+  return failureReply({ code, loginUrl, headers }, request, { pages, otherwise: "json" });
 }
 
 /**
@@ -167,7 +168,6 @@ export function badParameters(
       validOptions,
     },
     request,
-    pages,
-    "json",
+    { pages, otherwise: "json" },
   );
 }

@@ -14,11 +14,10 @@ import {
 } from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
-type WriteHead = (
-  this: ServerResponse,
-  status: number,
-  ...rest: readonly unknown[]
-) => ServerResponse;
+/** The arguments of `writeHead`. */
+type Head = [status: number, ...rest: unknown[]];
+
+type WriteHead = (this: ServerResponse, ...head: Head) => ServerResponse;
 
 /**
  * Keeps a guarded response out of every cache: it sets `Cache-Control: private, no-store`, unless
@@ -50,28 +49,24 @@ export function keepHeadPrivate(response: AnyResponse): void {
   either.writeHead =
     writeHead === ServerResponse.prototype.writeHead
       ? writeGuardedHead
-      : (status, ...rest) => writePrivateHead(either, writeHead, status, rest);
+      : (...head) => writePrivateHead(either, writeHead, head);
 }
 
 /** `writeHead` of node:http for a guarded response. */
-function writeGuardedHead(
-  this: ServerResponse,
-  status: number,
-  ...rest: readonly unknown[]
-): ServerResponse {
+function writeGuardedHead(this: ServerResponse, ...head: Head): ServerResponse {
   const { writeHead } = ServerResponse.prototype as unknown as { writeHead: WriteHead };
-  return writePrivateHead(this, writeHead, status, rest);
+  return writePrivateHead(this, writeHead, head);
 }
 
 function writePrivateHead(
   response: ServerResponse,
   writeHead: WriteHead,
-  status: number,
-  rest: readonly unknown[],
+  head: Head,
 ): ServerResponse {
-  if (response.headersSent) return writeHead.call(response, status, ...rest);
+  if (response.headersSent) return writeHead.apply(response, head);
+  const [status, first, second] = head;
   const [reason, given] =
-    typeof rest[0] === "string" ? [rest[0], rest[1]] : [undefined, rest[0] ?? rest[1]];
+    typeof first === "string" ? [first, second] : [undefined, first ?? second];
   const headers = privateHead(
     response,
     given as OutgoingHttpHeaders | readonly unknown[] | undefined,

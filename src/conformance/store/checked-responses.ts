@@ -16,38 +16,40 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     name: store.name,
     ...(store.inProcess !== undefined && { inProcess: store.inProcess }),
     ...(store.problems !== undefined && { problems: store.problems }),
-    get: (key) => asked("get", limit, () => store.get(key), isStoredOrUndefined),
-    insert: (key, entry) => asked("insert", limit, () => store.insert(key, entry), isBoolean),
+    get: (key) => asked({ method: "get", limit }, () => store.get(key), isStoredOrUndefined),
+    insert: (key, entry) =>
+      asked({ method: "insert", limit }, () => store.insert(key, entry), isBoolean),
     replace: (key, entry, version) =>
-      asked("replace", limit, () => store.replace(key, entry, version), isBoolean),
+      asked({ method: "replace", limit }, () => store.replace(key, entry, version), isBoolean),
     touch: (key, lastActive, expiresAt) =>
-      asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
-    delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
+      asked({ method: "touch", limit }, () => store.touch(key, lastActive, expiresAt), isBoolean),
+    delete: (key) =>
+      asked({ method: "delete", limit }, () => store.delete(key), isStoredOrUndefined),
     listBySubject: (subject, cursor) =>
-      asked("listBySubject", limit, () => store.listBySubject(subject, cursor), isPage),
+      asked({ method: "listBySubject", limit }, () => store.listBySubject(subject, cursor), isPage),
     listBySid: (sid, cursor) =>
-      asked("listBySid", limit, () => store.listBySid(sid, cursor), isPage),
+      asked({ method: "listBySid", limit }, () => store.listBySid(sid, cursor), isPage),
     ...(watchEnds !== undefined && { watchEnds }),
     ...(announceEnd !== undefined && {
       announceEnd: (key: string, reason: string) =>
-        asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
+        asked({ method: "announceEnd", limit }, () => announceEnd(key, reason), isAnything),
     }),
     ...(lossyIndex !== undefined && {
       lossyIndex: {
-        isWhole: () => asked("isWhole", limit, () => lossyIndex.isWhole(), isBoolean),
-        scan: (cursor?: string) => asked("scan", limit, () => lossyIndex.scan(cursor), isPage),
+        isWhole: () => asked({ method: "isWhole", limit }, () => lossyIndex.isWhole(), isBoolean),
+        scan: (cursor?: string) =>
+          asked({ method: "scan", limit }, () => lossyIndex.scan(cursor), isPage),
       },
     }),
     ...(getMany !== undefined && {
       getMany: (keys: readonly string[]) =>
-        asked("getMany", limit, () => getMany(keys), isMapOfEntries),
+        asked({ method: "getMany", limit }, () => getMany(keys), isMapOfEntries),
     }),
   };
 }
 
 async function asked<Answer>(
-  method: string,
-  limit: number,
+  { method, limit }: { readonly method: string; readonly limit: number },
   question: () => Promise<Answer>,
   check: (method: string, answer: unknown) => void,
 ): Promise<Answer> {
