@@ -272,6 +272,17 @@ const given = (lines: readonly (readonly [string, string])[], api = apiRow(), ab
   responseHeaders(lines.flat(), api, about).headers;
 
 describe("the headers of a response for the browser", () => {
+  it("have a Content-Length only if the API's have one, and then after Content-Disposition", () => {
+    expect(given([])).not.toHaveProperty("Content-Length");
+    expect(given([["Content-Disposition", "inline"]])).not.toHaveProperty("Content-Length");
+    const both = given([
+      ["Content-Length", "5"],
+      ["Content-Disposition", "inline"],
+    ]);
+    expect(Object.keys(both).at(-1)).toBe("Content-Length");
+    expect(both["Content-Length"]).toBe("5");
+  });
+
   it.each(["Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Proxy-Authenticate", "Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
     "WWW-Authenticate", "X-Accel-Redirect", "X-Accel-Buffering", "X-Sendfile", "Service-Worker-Allowed", "Refresh", "Strict-Transport-Security", "Alt-Svc", "NEL", "Report-To", "Reporting-Endpoints", "Speculation-Rules", "Attribution-Reporting-Register-Source", "Origin-Agent-Cluster", "X-Idpauth", "X-Idpauth-Login", "X-Idpauth-Anything", "Surrogate-Control", "CDN-Cache-Control", "Edge-Control", "X-Send-File", "X-Lighttpd-Send-File", "X-LiteSpeed-Location", "X-Reproxy-URL", "X-AppEngine-BlobKey", "Fly-Replay", "X-Envoy-Immediate-Health-Check-Fail", "X-Middleware-Rewrite"])(
     "don't include the API's %s",
