@@ -9,6 +9,10 @@ import { createIdpAuthOver } from "../../src/auth/create-idp-auth.js";
 // Loaded now: loading them by their first use would be I/O.
 import "../../src/access/api-access.js";
 import "../../src/endpoints/backchannel-logout.js";
+import "../../src/endpoints/logout-at-provider.js";
+import "../../src/endpoints/page-endpoints.js";
+import "../../src/pages/common-pages.js";
+import "../../src/record/stored-api-tokens.js";
 import {
   modelData,
   modelHooks,
