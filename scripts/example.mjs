@@ -8,6 +8,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { currentBuild } from "./demo-build.mjs";
 import { endWithNpm } from "./end-with-npm.mjs";
+import { packPackage } from "./pack-package.mjs";
 import { headline, node, npm, npmCommand, root } from "./run.mjs";
 
 endWithNpm();
@@ -31,9 +32,7 @@ process.on("exit", () => {
 cpSync(path.join(examples, name), folder, { recursive: true });
 
 headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
-const packed = npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]);
-const [{ filename }] = /** @type {[{ filename: string }]} */ (JSON.parse(packed));
-npm(["install", "--no-audit", "--no-fund", path.join(folder, filename)], {
+npm(["install", "--no-audit", "--no-fund", packPackage(folder).tarball], {
   cwd: folder,
   stdio: "inherit",
 });

@@ -2,6 +2,7 @@
 // site. The files of the repository name pages by their paths, so that they stay correct without an
 // address.
 import path from "node:path";
+import { readJson, root } from "./run.mjs";
 
 /**
  * @typedef {object} Project the content of project.json
@@ -50,6 +51,11 @@ export const SITE_ONLY = new RegExp(
  * at run time.
  */
 const CODE = /^(?:|[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
+
+/** @returns {Project} */
+export function readProject() {
+  return /** @type {Project} */ (readJson(path.join(root, "project.json")));
+}
 
 /**
  * @param {Project} project
@@ -130,33 +136,25 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
 }
 
 /**
- * Replaces the paths of pages by addresses: in the messages and comments of the built package.
+ * Replaces the paths of pages by what a reader of the installed package can open: the site's
+ * address, or without a site the page in `node_modules`. For the messages and the comments of the
+ * package.
  *
  * @param {string} text
- * @param {Project} project
+ * @param {Pick<Project, "documentation">} project
  * @returns {string}
  */
-export function messageWithLinks(text, project) {
+export function messageWithLinks(text, { documentation }) {
+  if (documentation === "") return text.replace(PAGE, "node_modules/idpauth/$&");
   return text.replace(
     PAGE,
     (_, /** @type {string} */ page, /** @type {string | undefined} */ anchor) => {
-      if (page === "reference/errors" && anchor !== undefined && CODE.test(anchor)) {
-        return (
-          messageBase(project) + anchor.replace(/^[ew](?=\d)/, (letter) => letter.toUpperCase())
-        );
-      }
-      return `${project.documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
+      if (page !== "reference/errors" || anchor === undefined || !CODE.test(anchor))
+        return `${documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
+      // The site redirects `/e/E016` to the code's section.
+      return `${documentation}/e/${anchor.replace(/^[ew](?=\d)/, (letter) => letter.toUpperCase())}`;
     },
   );
-}
-
-/**
- * @param {Project} project
- * @returns {string} the address that a code completes: the site redirects `E016` there to the
- *   code's section
- */
-export function messageBase({ documentation }) {
-  return `${documentation}/e/`;
 }
 
 /**

@@ -14,6 +14,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buttonsIn, choose } from "../test/support/choose-person.mjs";
+import { packPackage } from "./pack-package.mjs";
 import { root } from "./run.mjs";
 
 /** @typedef {import("../src/testing/browser/cookie-browser.js").CookieBrowser} CookieBrowser */
@@ -74,7 +75,7 @@ export async function followQuickStart(Browser, options = {}) {
     return started;
   };
   try {
-    const tarball = options.tarball ?? pack(base);
+    const tarball = options.tarball ?? packPackage(base).tarball;
     const packages = INSTALL.split(" ")
       .slice(2)
       .map((name) => (name === "idpauth" ? tarball : name));
@@ -137,17 +138,6 @@ export async function followQuickStart(Browser, options = {}) {
         .replaceAll(/^(idpauth warn W\d+: ).*$/gm, "$1…")
     );
   }
-}
-
-/**
- * @param {string} folder
- * @returns {string} the packed package in this folder
- */
-function pack(folder) {
-  const [{ filename }] = JSON.parse(
-    npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root),
-  );
-  return path.join(folder, filename);
 }
 
 /** @param {string} name */

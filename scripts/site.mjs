@@ -5,7 +5,7 @@
 //   npm run site -- --port=8080   default 4173, or the next free one
 import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
-import { missingAddresses } from "./project-links.mjs";
+import { missingAddresses, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 import { copyPages, finishSite } from "./site-pages.mjs";
 import { writeReference } from "./site-reference.mjs";
@@ -18,9 +18,7 @@ const modules = await needPackages("site");
 const vitepress = path.join(modules, "vitepress/bin/vitepress.js");
 headline("Site: the API reference, from the types");
 copyPages(path.join(root, "docs"), path.join(site, "pages"));
-const project = /** @type {import("./project-links.mjs").Project} */ (
-  readJson(path.join(root, "project.json"))
-);
+const project = readProject();
 const { version } = /** @type {{ version: string }} */ (readJson(path.join(root, "package.json")));
 if (missingAddresses(project).length === 0)
   linkPages(path.join(site, "pages"), "docs/", project, version);

@@ -1,8 +1,14 @@
-// Copies what npm publishes to another folder, and adds the project's addresses there. The
-// repository stays as it is.
+// Copies what npm publishes to another folder, and adds the project's addresses there if
+// project.json has them. The repository stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { manifestWithLinks, messageWithLinks, pageWithLinks, SITE_ONLY } from "./project-links.mjs";
+import {
+  manifestWithLinks,
+  messageWithLinks,
+  missingAddresses,
+  pageWithLinks,
+  SITE_ONLY,
+} from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
 
 /** What "files" of package.json chooses from. */
@@ -18,13 +24,13 @@ export function stagePackage(folder, project) {
   const manifest = /** @type {Record<string, unknown>} */ (
     readJson(path.join(root, "package.json"))
   );
-  writeFileSync(
-    path.join(folder, "package.json"),
-    `${JSON.stringify(manifestWithLinks(manifest, project), undefined, 2)}\n`,
-  );
+  const isComplete = missingAddresses(project).length === 0;
+  const published = isComplete ? manifestWithLinks(manifest, project) : manifest;
+  writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
   for (const part of PARTS)
     cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
-  linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
+  if (isComplete)
+    linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
   for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
 }

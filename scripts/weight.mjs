@@ -2,11 +2,13 @@
 // files and sizes.
 //   npm run weight              this checkout; builds first
 //   npm run weight -- FOLDER    the lines, tokens and files of another checkout
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import ts from "typescript";
 import { loadedAtStart } from "./loaded-at-start.mjs";
-import { node, npm, readJson, root } from "./run.mjs";
+import { packPackage } from "./pack-package.mjs";
+import { node, readJson, root } from "./run.mjs";
 
 /** The file that an Express application imports. */
 const ENTRY = "src/adapters/express/express.ts";
@@ -46,13 +48,9 @@ if (checkout === root && node(["scripts/build.mjs"]) === 0) printSizes();
 
 /** Prints the size of the packed and of the installed package. */
 function printSizes() {
-  const [pack] = /** @type {[{ size: number, unpackedSize: number, files: unknown[] }]} */ (
-    JSON.parse(
-      npm(["pack", "--dry-run", "--json", "--ignore-scripts"], {
-        stdio: ["ignore", "pipe", "ignore"],
-      }),
-    )
-  );
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-weight-"));
+  const pack = packPackage(folder);
+  rmSync(folder, { recursive: true });
   const { dependencies } = /** @type {{ dependencies: Record<string, string> }} */ (
     readJson(path.join(root, "package.json"))
   );

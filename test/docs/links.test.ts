@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { SITE_ONLY } from "../../scripts/project-links.mjs";
+import { anchorsOf, prose } from "../support/page-anchors.js";
 
 // The package names no repository, so a link that leaves the tarball leads nowhere, except to a
 // page of the site: `npm run release` replaces these links by addresses. The list of files is npm's
@@ -45,13 +46,6 @@ function textOf(file: string): string {
   return readFileSync(path.join(ROOT, file), "utf8");
 }
 
-/** A page without its code, in which brackets are no links and `#` begins no heading. */
-function prose(page: string): string {
-  return page
-    .replace(/^( *)(```+|~~~+).*?^\1\2$/gms, "")
-    .replace(/(`+)(?!`).+?\1(?!`)/g, (code) => code.replace(/[[\]()<>]/g, ""));
-}
-
 /** Links and images of every form: inline, by reference, in angle brackets, in HTML. */
 function linksOf(from: string): Link[] {
   const text = prose(textOf(from));
@@ -61,19 +55,6 @@ function linksOf(from: string): Link[] {
     ...text.matchAll(/<[a-z]+\s[^>]*?(?:href|src|srcset)=["']?([^"'\s>]+)/gi),
   ];
   return found.map(([, target = ""]) => ({ from, target }));
-}
-
-/** The anchors that GitHub and npm give to a page's headings. */
-function anchorsOf(file: string): Set<string> {
-  const anchors = new Set<string>();
-  for (const [, heading = ""] of prose(textOf(file)).matchAll(/^ {0,3}#{1,6} +(.+?) *#*$/gm)) {
-    const words = heading.replace(/\]\([^)]*\)/g, "]").toLowerCase();
-    const anchor = words.replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "").replaceAll(" ", "-");
-    let name = anchor;
-    for (let again = 1; anchors.has(name); again += 1) name = `${anchor}-${String(again)}`;
-    anchors.add(name);
-  }
-  return anchors;
 }
 
 function isShippedOrOnSite(file: string): boolean {
@@ -87,7 +68,7 @@ function mistakeIn({ from, target }: Link, isThere = isShippedOrOnSite): string 
   const page =
     file === "" ? from : path.posix.join(path.posix.dirname(from), decodeURIComponent(file));
   if (!isThere(page)) return `${from}: ${target} is not in the package`;
-  if (anchor !== undefined && !anchorsOf(page).has(anchor))
+  if (anchor !== undefined && !anchorsOf(textOf(page)).has(anchor))
     return `${from}: ${target} names no heading`;
   return undefined;
 }

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { packPackage } from "../../scripts/pack-package.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
 import { freePort } from "../support/free-port.js";
@@ -96,14 +97,7 @@ describe("README.md", () => {
   beforeAll(async () => {
     await buildPackage();
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-readme-"));
-    const { stdout } = await npm(ROOT, [
-      "pack",
-      "--ignore-scripts",
-      "--json",
-      "--pack-destination",
-      folder,
-    ]);
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    const { filename } = packPackage(folder);
     await npm(folder, [
       "install",
       "--prefer-offline",

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packPackage } from "../../scripts/pack-package.mjs";
 import { codeBlocks, pages } from "../../scripts/snippets.mjs";
 import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";
 import { buildPackage } from "../support/build.js";
@@ -193,14 +194,8 @@ beforeAll(async () => {
 
 /** Packs the package as `npm publish` does, and unpacks it. */
 async function unpack(to: string): Promise<void> {
-  const { stdout } = await run(
-    "npm",
-    ["pack", "--json", "--ignore-scripts", "--pack-destination", folder],
-    { cwd: ROOT },
-  );
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   mkdirSync(to);
-  await run("tar", ["-xzf", path.join(folder, filename), "-C", to, "--strip-components=1"]);
+  await run("tar", ["-xzf", packPackage(folder).tarball, "-C", to, "--strip-components=1"]);
 }
 
 afterAll(() => {

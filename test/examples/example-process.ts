@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { packPackage } from "../../scripts/pack-package.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
 
@@ -55,15 +56,7 @@ export class PackedPackage {
   static async pack(): Promise<PackedPackage> {
     await buildPackage();
     const parent = mkdtempSync(path.join(tmpdir(), "idpauth-packed-"));
-    // What `npm test` sets for its scripts would make this npm work on something else.
-    const env = { PATH: process.env["PATH"], HOME: parent, npm_config_update_notifier: "false" };
-    const { stdout } = await run(
-      "npm",
-      ["pack", "--ignore-scripts", "--json", "--pack-destination", parent],
-      { cwd: ROOT, env },
-    );
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-    await run("tar", ["-xzf", filename], { cwd: parent });
+    await run("tar", ["-xzf", packPackage(parent).filename], { cwd: parent });
     return new PackedPackage(parent);
   }
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { npm } from "../../scripts/run.mjs";
+import { packPackage } from "../../scripts/pack-package.mjs";
 import { buildPackage } from "../support/build.js";
 
 // CommonJS, and the versions of TypeScript that docs/about/support.md names, with the packed
@@ -75,10 +75,8 @@ describe.skipIf(!installed)("an application with the packed package", () => {
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-consumer-"));
     const own = path.join(folder, "node_modules/idpauth");
     mkdirSync(own, { recursive: true });
-    const [{ filename }] = JSON.parse(
-      npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]),
-    ) as [{ filename: string }];
-    execFileSync("tar", ["-xzf", path.join(folder, filename), "-C", own, "--strip-components=1"]);
+    const { tarball } = packPackage(folder);
+    execFileSync("tar", ["-xzf", tarball, "-C", own, "--strip-components=1"]);
     for (const name of PACKAGES) {
       const found = [ROOT, NEXT]
         .map((place) => path.join(place, "node_modules", name))

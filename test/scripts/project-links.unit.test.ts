@@ -3,7 +3,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   manifestWithLinks,
-  messageBase,
   messageWithLinks,
   missingAddresses,
   pageWithLinks,
@@ -137,8 +136,22 @@ describe("with addresses", () => {
   ])("the message %j becomes %j", (text, expected) => {
     expect(messageWithLinks(text, PROJECT)).toBe(expected);
   });
+});
 
-  it("a message's code completes the base", () => {
-    expect(messageBase(PROJECT)).toBe("https://idpauth.example/e/");
+describe("without addresses", () => {
+  it.each([
+    [
+      "See docs/reference/errors.md#e016.",
+      "See node_modules/idpauth/docs/reference/errors.md#e016.",
+    ],
+    [
+      "`See docs/reference/errors.md#${code}`",
+      "`See node_modules/idpauth/docs/reference/errors.md#${code}`",
+    ],
+    ["(docs/how-to/providers.md)", "(node_modules/idpauth/docs/how-to/providers.md)"],
+    ["https://x.example/docs/reference/errors.md", "https://x.example/docs/reference/errors.md"],
+    ["docs/evidence/security.md", "docs/evidence/security.md"],
+  ])("the message %j becomes %j", (text, expected) => {
+    expect(messageWithLinks(text, { documentation: "" })).toBe(expected);
   });
 });

@@ -97,26 +97,23 @@ describe("the built package", () => {
 
   it.each([
     [
-      "by its page",
-      undefined,
-      "See docs/reference/errors.md#e003",
-      "See docs/reference/errors.md#w001",
+      "by its page, without addresses",
+      { repository: "", documentation: "", contact: "" },
+      "See node_modules/idpauth/docs/reference/errors.md#e003",
+      "See node_modules/idpauth/docs/reference/errors.md#w001",
     ],
     [
-      "by its address, in a release",
+      "by its address, with addresses",
       PROJECT,
       "See https://idpauth.example/e/E003",
       "See https://idpauth.example/e/W001",
     ],
   ])("names the explanation of each finding %s", (_, project, error, warning) => {
-    let folder = path.dirname(DIST);
-    if (project !== undefined) {
-      folder = mkdtempSync(path.join(tmpdir(), "idpauth-staged-"));
-      onTestFinished(() => {
-        rmSync(folder, { recursive: true });
-      });
-      stagePackage(folder, project);
-    }
+    const folder = mkdtempSync(path.join(tmpdir(), "idpauth-staged-"));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    stagePackage(folder, project);
     const entry = pathToFileURL(path.join(folder, "dist/adapters/express/express.js")).href;
     const code = `
       const { idpAuth } = await import("${entry}");

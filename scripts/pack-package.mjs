@@ -1,0 +1,45 @@
+// Packs the build as a release does, for everything that installs the package: examples, the quick
+// start and the tests.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { readProject } from "./project-links.mjs";
+import { npm } from "./run.mjs";
+import { stagePackage } from "./stage-package.mjs";
+
+/**
+ * @typedef {object} Pack
+ * @property {string} filename
+ * @property {number} size in bytes
+ * @property {number} unpackedSize in bytes
+ * @property {readonly { readonly path: string }[]} files
+ */
+
+/**
+ * Takes the build as it is.
+ *
+ * @param {string} folder gets the tarball
+ * @returns {Pack & { readonly tarball: string }} `tarball` is its path
+ */
+export function packPackage(folder) {
+  const stage = mkdtempSync(path.join(tmpdir(), "idpauth-stage-"));
+  try {
+    stagePackage(stage, readProject());
+    return packFolder(stage, folder);
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} stage what `stagePackage` has filled
+ * @param {string} folder gets the tarball
+ * @returns {Pack & { readonly tarball: string }}
+ */
+export function packFolder(stage, folder) {
+  // Without the path, npm packs the project if `npm run` has started this process.
+  const [pack] = /** @type {[Pack]} */ (
+    JSON.parse(npm(["pack", stage, "--json", "--ignore-scripts", "--pack-destination", folder]))
+  );
+  return { ...pack, tarball: path.join(folder, pack.filename) };
+}
