@@ -11,9 +11,6 @@ import {
 } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
 
-/** What "files" of package.json chooses from. */
-const PARTS = ["dist", "docs", "README.md", "LICENSE", "SECURITY.md"];
-
 /**
  * Takes the build as it is.
  *
@@ -27,11 +24,15 @@ export function stagePackage(folder, project) {
   const isComplete = missingAddresses(project).length === 0;
   const published = isComplete ? manifestWithLinks(manifest, project) : manifest;
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
-  for (const part of PARTS)
+  // npm chooses from these by "files".
+  const parts = /** @type {string[]} */ (manifest["files"])
+    .filter((file) => !file.startsWith("!"))
+    .map((file) => file.split("/")[0] ?? "");
+  for (const part of new Set(parts))
     cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
   if (isComplete)
     linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
-  for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/))
+  for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
 }
 
