@@ -1,18 +1,19 @@
-// Prepares a release in release/: the tarball with the project's addresses, checked the way a
-// stranger would, the notes and the list of what it depends on. It publishes nothing:
+// Prepares a release in release/: the tarball with the project's addresses, built twice and checked
+// the way a stranger would, the notes and the list of what it depends on. It publishes nothing:
 // .github/workflows/release.yml publishes the tarball when a tag is pushed.
 //   npm run release                only if nothing is missing
 //   npm run release -- --check     only says what is missing
 //   npm run release -- --rehearse  with example addresses, in release/rehearsal/, whatever is missing
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { pageWithLinks } from "./project-links.mjs";
+import { pageWithLinks, readProject } from "./project-links.mjs";
 import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
+import { buildTwice } from "./reproducible.mjs";
 import { headline, node, npm, readJson, root } from "./run.mjs";
-import { stagePackage } from "./stage-package.mjs";
 
 /**
  * @typedef {{ new (options: { origin: string }): import("../src/testing/browser/cookie-browser.js").CookieBrowser }} Browser
@@ -26,9 +27,7 @@ const EXAMPLE = {
 };
 
 const isRehearsal = process.argv.includes("--rehearse");
-const written = /** @type {import("./project-links.mjs").Project} */ (
-  readJson(path.join(root, "project.json"))
-);
+const written = readProject();
 const manifest = /** @type {{ name: string, version: string }} */ (
   readJson(path.join(root, "package.json"))
 );
@@ -50,36 +49,27 @@ async function prepare(project) {
   const release = path.join(root, folder);
   const temporary = mkdtempSync(path.join(tmpdir(), "idpauth-release-"));
   try {
-    headline("Build: dist/");
-    if (node(["scripts/build.mjs"]) !== 0) throw new Error("The build failed.");
-    const stage = path.join(temporary, manifest.name);
-    mkdirSync(stage);
-    stagePackage(stage, project);
+    headline("Build: twice, each in a clean folder");
+    const built = await buildTwice(temporary, project);
+    const filename = path.basename(built.tarball);
+    console.log(`Both tarballs are the same. SHA-256: ${hashOf(built.tarball)}`);
     // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM,
     // and bundler.
-    if (node(["scripts/check-package.mjs", stage]) !== 0)
+    if (node(["scripts/check-package.mjs", built.unpacked]) !== 0)
       throw new Error("The check of the package failed.");
 
-    headline("Tarball");
+    headline("Quick start: in an empty folder, with the tarball");
+    console.log(await quickStart(built));
+
     rmSync(release, { recursive: true, force: true });
     mkdirSync(release, { recursive: true });
-    const [{ filename, shasum }] = /** @type {[{ filename: string, shasum: string }]} */ (
-      JSON.parse(
-        npm(["pack", "--json", "--ignore-scripts", "--pack-destination", release], { cwd: stage }),
-      )
-    );
-    const tarball = path.join(release, filename);
-    console.log(`${folder}/${filename} ${shasum}`);
-
-    headline("Quick start: in an empty folder, with the tarball");
-    console.log(await quickStart(tarball));
-
+    copyFileSync(built.tarball, path.join(release, filename));
     headline("Dependencies: npm sbom");
-    writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary));
+    writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary, built.unpacked));
     const notes = pageWithLinks(notesOf(changelog, version), "CHANGELOG.md", project, version);
     writeFileSync(path.join(release, "notes.md"), `${notes}\n`);
     console.log(
-      `${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`,
+      `${folder}/${filename}\n${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`,
     );
     if (isRehearsal)
       console.log("This was a rehearsal with example addresses: don't publish this tarball.");
@@ -91,20 +81,26 @@ async function prepare(project) {
   }
 }
 
-/** @param {string} tarball */
-async function quickStart(tarball) {
+/** @param {import("./reproducible.mjs").Built} built */
+async function quickStart({ project, tarball }) {
   const { CookieBrowser } = /** @type {{ CookieBrowser: Browser }} */ (
-    await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
+    await import(pathToFileURL(path.join(project, "build/testing/browser/cookie-browser.js")).href)
   );
   const { followQuickStart } = await import("./quick-start.mjs");
   return followQuickStart(CookieBrowser, { tarball });
 }
 
+/** @param {string} file */
+function hashOf(file) {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
 /**
  * @param {string} temporary
+ * @param {string} unpacked
  * @returns {string} CycloneDX, of what `npm install` brings to an application
  */
-function dependencies(temporary) {
+function dependencies(temporary, unpacked) {
   // npm takes the component's name from its folder.
   const folder = path.join(temporary, "sbom", manifest.name);
   mkdirSync(folder, { recursive: true });
@@ -113,9 +109,7 @@ function dependencies(temporary) {
     peerDependencies: _peer,
     peerDependenciesMeta: _meta,
     ...published
-  } = /** @type {Record<string, unknown>} */ (
-    readJson(path.join(temporary, manifest.name, "package.json"))
-  );
+  } = /** @type {Record<string, unknown>} */ (readJson(path.join(unpacked, "package.json")));
   writeFileSync(path.join(folder, "package.json"), JSON.stringify(published));
   npm(
     [
