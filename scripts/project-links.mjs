@@ -25,6 +25,9 @@ const FORMS = {
 const PAGE =
   /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
+/** What holds until project.json has the addresses, and then the text that replaces it. */
+const BEFORE_RELEASE = /<!-- without addresses -->.*?<!-- with addresses:(.*?)-->\n*/gs;
+
 /**
  * Pages that only the site and the repository have, not the package: no error and no type names
  * these guides.
@@ -107,7 +110,10 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = `${project.repository}/blob/v${version}`;
-  const linked = outsideCode(text, (prose) =>
+  const released = text.replace(BEFORE_RELEASE, (_, /** @type {string} */ then) =>
+    then.trim() === "" ? "" : `${withReports(then.trim(), project)}\n\n`,
+  );
+  const linked = outsideCode(released, (prose) =>
     prose.replace(
       /\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g,
       (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
@@ -120,19 +126,22 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
       },
     ),
   );
-  const named = outsideCode(linked, (prose) =>
-    withRepositoryNamed(prose, files, project.repository),
-  );
-  // The site shows the same text as a page.
-  if (file !== "SECURITY.md" && file !== "docs/about/security-policy.md") return named;
-  const form = named.replace(
-    '"Report a vulnerability" form',
-    `["Report a vulnerability" form](${project.repository}/security/advisories/new)`,
-  );
-  return form.replace(
-    "(security advisories).",
-    `(security advisories), or write to ${contactLink(project.contact)}.`,
-  );
+  return outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
+}
+
+/**
+ * @param {string} text with `{form}` and `{contact}`
+ * @param {Project} project
+ */
+function withReports(text, { repository, contact }) {
+  const isPage = contact.startsWith("https:");
+  const form = `["Report a vulnerability" form](${repository}/security/advisories/new)`;
+  return text
+    .replace("{form}", form)
+    .replace(
+      "{contact}",
+      `[${contact.replace("https://", "")}](${isPage ? "" : "mailto:"}${contact})`,
+    );
 }
 
 /**
@@ -174,13 +183,6 @@ function withRepositoryNamed(prose, files, repository) {
       return `[${words}${folderWords}${code}](${files}/${folder.replace(/\/$/, "")})`;
     },
   );
-}
-
-/** @param {string} contact */
-function contactLink(contact) {
-  return contact.startsWith("https:")
-    ? `[the maintainers](${contact})`
-    : `[${contact}](mailto:${contact})`;
 }
 
 /**

@@ -114,6 +114,36 @@ describe("with addresses", () => {
     );
   });
 
+  it("a contact that's a page is a link to it", () => {
+    const project = { ...PROJECT, contact: "https://idpauth.example/contact" };
+    const text = pageWithLinks(read("SECURITY.md"), "SECURITY.md", project, "1.2.3");
+    expect(text).toContain("[idpauth.example/contact](https://idpauth.example/contact).");
+  });
+
+  it.each([
+    [
+      "One.\n\n<!-- without addresses -->\n\nNot yet.\n\n<!-- with addresses: -->\n\nTwo.",
+      "One.\n\nTwo.",
+    ],
+    [
+      "One.\n\n<!-- without addresses -->\n\nNot yet.\n\n<!-- with addresses:\nNow. [x](#x)\n-->\n\nTwo.",
+      "One.\n\nNow. [x](#x)\n\nTwo.",
+    ],
+  ])("%j becomes %j", (text, expected) => {
+    expect(pageWithLinks(text, "docs/about/x.md", PROJECT, "1.2.3")).toBe(expected);
+  });
+
+  it.each(["README.md", "SECURITY.md", "docs/about/project.md", "docs/about/support.md"])(
+    "%s says nothing that holds only before the first release",
+    (file) => {
+      expect(read(file)).toMatch(/<!-- without addresses -->[^]*(?:yet|will be)/);
+      const text = pageWithLinks(read(file), file, PROJECT, "1.2.3");
+      expect(text).not.toMatch(
+        /with(?:out)? addresses|{form}|{contact}|released yet|on npm yet|no public/,
+      );
+    },
+  );
+
   it("the README has no link that works only in the repository", () => {
     const text = pageWithLinks(read("README.md"), "README.md", PROJECT, "1.2.3");
     const targets = Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target = ""]) => target);
