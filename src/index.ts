@@ -15,6 +15,7 @@ export type {
   IdpAuth,
   SessionMiddleware,
 } from "./auth/adapter-types.js";
+export type { IdpAuthNames } from "./config/names.js";
 export type { IdpAuthOptions } from "./auth/idp-auth-options.js";
 export {
   type Blocked,

@@ -1,4 +1,5 @@
 import type { Explanation } from "../access/session-access.js";
+import type { IdpAuthNames } from "../config/names.js";
 import type { EventName, Listener } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Credentials } from "../record/credentials.js";
@@ -19,14 +20,14 @@ export interface SessionOptions<Value> {
 }
 
 /** Options of `getAccessToken`. */
-export interface AccessTokenOptions {
+export interface AccessTokenOptions<Api extends string = string> {
   /**
    * Seconds for which the token must stay valid. Default 30. A value above half of the token's
    * lifetime counts as half of it.
    */
   readonly minValidity?: number;
   /** The name of an API in the option `apis`. Default: the session's own access token. */
-  readonly api?: string | undefined;
+  readonly api?: Api | undefined;
   /**
    * A token that the API has rejected with 401. It is replaced once, unless another request has
    * replaced it already.
@@ -39,6 +40,7 @@ export interface Accessors<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 > {
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does
@@ -129,7 +131,10 @@ export interface Accessors<
    * @throws ApiTokenError the provider gives no token for the API; the session continues.
    *   `loginUrl` asks the user for what is missing
    */
-  getAccessToken(raw: FrameworkRequest, options?: AccessTokenOptions): Promise<string | null>;
+  getAccessToken(
+    raw: FrameworkRequest,
+    options?: AccessTokenOptions<Names["api"]>,
+  ): Promise<string | null>;
   /**
    * Sends a request to an API with the user's access token, as `fetch` does, and once more with a
    * new token if the API responds 401. It follows no redirect.
@@ -141,7 +146,12 @@ export interface Accessors<
    *   (504): no headers within the API's `timeout`
    * @throws ApiTokenError as of `getAccessToken`
    */
-  fetchApi(raw: FrameworkRequest, api: string, path: string, init?: RequestInit): Promise<Response>;
+  fetchApi(
+    raw: FrameworkRequest,
+    api: Names["api"],
+    path: string,
+    init?: RequestInit,
+  ): Promise<Response>;
   /**
    * Whether the session is valid at this moment without a refresh. No side effects. It is false for
    * a signed-in user whose ID token has just expired, until a refresh renews the token. To learn
@@ -174,7 +184,7 @@ export interface Accessors<
    * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not
    *   text
    */
-  loginUrl(raw: FrameworkRequest, options?: LoginUrlOptions): string;
+  loginUrl(raw: FrameworkRequest, options?: LoginUrlOptions<Names["provider"]>): string;
   /**
    * A user's sessions for a device list, the newest sign-in first. It reads about 1,000 sessions at
    * most. Bundled sessions only, like `endSession` and `endAllSessions`.
@@ -213,7 +223,7 @@ export interface Accessors<
   revokeIdpToken(
     token: string,
     hint?: "refresh_token" | "access_token",
-    provider?: string,
+    provider?: Names["provider"],
   ): Promise<boolean>;
   /**
    * Whether a URL is one of the provider's documents: https, no port, no user info, exactly a
@@ -247,5 +257,5 @@ export interface Accessors<
    * @returns the Set-Cookie values that the browser would get
    * @throws StoreUnavailableError
    */
-  [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
+  [SESSION_FOR_TESTS](asked?: SessionForTests<Names["provider"]>): Promise<readonly string[]>;
 }

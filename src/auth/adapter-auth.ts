@@ -1,3 +1,4 @@
+import type { IdpAuthNames } from "../config/names.js";
 import type { Finding } from "../errors.js";
 import { createGates, type GateParts, type Gates } from "../guard/gate.js";
 import { type Usage } from "../guard/guard-usage.js";
@@ -10,14 +11,15 @@ export interface AdapterParts<
   FrameworkRequest extends object,
   OwnClaims extends object,
   Data extends object,
+  Names extends IdpAuthNames,
 > {
   /** The functions of the `auth` object that are the same on every framework. */
-  readonly auth: AdapterAuth<FrameworkRequest, OwnClaims, Data> & {
+  readonly auth: AdapterAuth<FrameworkRequest, OwnClaims, Data, Names> & {
     /** As of `AdapterAuth`, with what the adapter knows about its framework. */
     start(facts?: FrameworkFacts): readonly Finding[];
   };
   /** The adapter makes its middleware and guards from them. */
-  readonly gates: Gates<FrameworkRequest, OwnClaims, Data>;
+  readonly gates: Gates<FrameworkRequest, OwnClaims, Data, Names>;
   /** For adapters of servers that have the event `upgrade`. */
   readonly proxyUpgrade: IdpAuth<FrameworkRequest>["proxyUpgrade"];
   /** For adapters of frameworks that give no response of their own to an error of idpauth. */
@@ -33,11 +35,12 @@ export function createAdapterAuth<
   FrameworkRequest extends object,
   OwnClaims extends object,
   Data extends object,
+  Names extends IdpAuthNames,
 >(
-  options: IdpAuthOptions<OwnClaims, Data>,
+  options: IdpAuthOptions<OwnClaims, Data, Names>,
   adapter: FrameworkAdapter<FrameworkRequest>,
   usage: Usage,
-): AdapterParts<FrameworkRequest, OwnClaims, Data> {
+): AdapterParts<FrameworkRequest, OwnClaims, Data, Names> {
   const {
     handle,
     guard,

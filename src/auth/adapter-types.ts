@@ -1,4 +1,5 @@
 /** What an adapter implements, and the component that it builds on. */
+import type { IdpAuthNames } from "../config/names.js";
 import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
 import type { Blocked } from "../guard/blocked.js";
@@ -72,7 +73,8 @@ export interface AdapterAuth<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-> extends Accessors<FrameworkRequest, OwnClaims, Data> {
+  Names extends IdpAuthNames = IdpAuthNames,
+> extends Accessors<FrameworkRequest, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks. Mounting calls it; without either, the checks run at the first
    * request, which then fails. You can call it again: each warning is logged once.
@@ -98,7 +100,8 @@ export interface IdpAuth<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-> extends AdapterAuth<FrameworkRequest, OwnClaims, Data> {
+  Names extends IdpAuthNames = IdpAuthNames,
+> extends AdapterAuth<FrameworkRequest, OwnClaims, Data, Names> {
   /** As of `AdapterAuth`. The first successful call also creates the component. */
   start(facts?: FrameworkFacts): readonly Finding[];
   /**
@@ -113,7 +116,10 @@ export interface IdpAuth<
    * @returns undefined if the request may pass; otherwise the handler must not run
    * @throws what the rule's `allow` throws; the handler must not run
    */
-  guard(raw: FrameworkRequest, rule?: GuardRule<OwnClaims, Data>): Promise<Blocked | undefined>;
+  guard(
+    raw: FrameworkRequest,
+    rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
+  ): Promise<Blocked | undefined>;
   /**
    * Returns a function that passes requests below an API's `path` on to the API, with the user's
    * access token.
@@ -122,8 +128,8 @@ export interface IdpAuth<
    * @throws TypeError a value that the options cannot have
    */
   proxyApi(
-    api: string,
-    rule?: GuardRule<OwnClaims, Data>,
+    api: Names["api"],
+    rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
   /** Whether `close` was called. Responses then close their connection. */
   isClosing(): boolean;
@@ -147,7 +153,7 @@ export interface IdpAuth<
    *
    * @throws TypeError a value that the options cannot have
    */
-  declareGuard(options: GuardRule<OwnClaims, Data>): void;
+  declareGuard(options: GuardRule<OwnClaims, Data, Names["provider"]>): void;
   /**
    * Checks that a page of another origin did not send a request that may change something.
    * Endpoints have their own rules and pass.

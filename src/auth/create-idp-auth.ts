@@ -1,4 +1,5 @@
 import { systemClock } from "../clock.js";
+import type { IdpAuthNames } from "../config/names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
@@ -25,16 +26,17 @@ export function createIdpAuth<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >(
-  options: IdpAuthOptions<OwnClaims, Data>,
+  options: IdpAuthOptions<OwnClaims, Data, Names>,
   adapter: FrameworkAdapter<FrameworkRequest>,
-): IdpAuth<FrameworkRequest, OwnClaims, Data> {
+): IdpAuth<FrameworkRequest, OwnClaims, Data, Names> {
   // Inside, the application's types do not matter: what its functions return is checked as JSON.
   return createIdpAuthOver(
     options as unknown as IdpAuthOptions,
     adapter,
     lateProvider,
-  ) as unknown as IdpAuth<FrameworkRequest, OwnClaims, Data>;
+  ) as unknown as IdpAuth<FrameworkRequest, OwnClaims, Data, Names>;
 }
 
 /**

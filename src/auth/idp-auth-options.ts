@@ -1,6 +1,7 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { Clock } from "../clock.js";
 import type { ApiOptions } from "../config/api-options.js";
+import type { IdpAuthNames } from "../config/names.js";
 import type { SettingOptions } from "../config/read-settings.js";
 import type { Log } from "../events/log.js";
 import type { IdpRequest } from "../http/request.js";
@@ -13,12 +14,14 @@ import type { SessionStore } from "../ports/session-store.js";
  *
  * @typeParam OwnClaims the output of the claims schema; inferred from `claims`
  * @typeParam Data the application's own data; inferred from the result of `onSignIn`
+ * @typeParam Names the names of APIs and the keys of providers; inferred from `apis` and `providers`
  */
 export interface IdpAuthOptions<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
-  extends SettingOptions, ApplicationOptions<OwnClaims, Data> {
+  extends SettingOptions<Names["provider"]>, ApplicationOptions<OwnClaims, Data> {
   /** The environment that gives the settings which are not options. Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
@@ -39,9 +42,18 @@ export interface IdpAuthOptions<
   readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
   /**
    * The APIs that the application calls for its users, by name; docs/how-to/call-an-api.md explains
-   * them.
+   * them. Every parameter that takes the name of an API takes only these names.
    */
-  readonly apis?: Readonly<Record<string, ApiOptions<NoInfer<OwnClaims>, NoInfer<Data>>>>;
+  // With `Partial<Record<…>>`, the rules of an API would get their `data` before `onSignIn` has
+  // given its type.
+  // eslint-disable-next-line @typescript-eslint/consistent-indexed-object-style
+  readonly apis?: {
+    readonly [Name in Names["api"]]?: ApiOptions<
+      NoInfer<OwnClaims>,
+      NoInfer<Data>,
+      NoInfer<Names["provider"]>
+    >;
+  };
   /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
   readonly pages?: PagesOptions;
   /**

@@ -6,7 +6,7 @@ import type { OptionsPerProvider, ProviderOptions } from "./provider-options.js"
  * The settings that the code gives. They override the environment. `undefined` uses the
  * environment; `null` unsets the setting. See docs/reference/settings.md.
  */
-export interface SettingOptions extends OptionsPerProvider {
+export interface SettingOptions<Provider extends string = string> extends OptionsPerProvider {
   /**
    * The secret that encrypts stored sessions. Use at least 32 random bytes, and the same value for
    * every process.
@@ -136,13 +136,13 @@ export interface SettingOptions extends OptionsPerProvider {
    *
    * Default: one provider, with the settings below. Environment variable: `IDP_PROVIDERS`.
    */
-  readonly providers?: Readonly<Record<string, ProviderOptions>> | null | undefined;
+  readonly providers?: Readonly<Partial<Record<Provider, ProviderOptions>>> | null | undefined;
   /**
    * The key of the provider that a login uses if it doesn't request one.
    *
    * Default: the user chooses on a page. Environment variable: `IDP_DEFAULT_PROVIDER`.
    */
-  readonly defaultProvider?: string | null | undefined;
+  readonly defaultProvider?: NoInfer<Provider> | null | undefined;
   /**
    * Whether `/idpauth/jwks` publishes the public halves of IDP_PRIVATE_KEY as a JWK set (RFC 7517).
    * With several providers, there is one such address for each, such as `/idpauth/jwks/staff`.

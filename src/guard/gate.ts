@@ -1,3 +1,4 @@
+import type { IdpAuthNames } from "../config/names.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import type { Blocked } from "./blocked.js";
@@ -63,11 +64,12 @@ export interface Guards<
   OwnResponses,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 > {
   /** Lets only users pass who are signed in within the session limits. */
   readonly idpRequired: Middleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: OwnResponses & GuardRule<OwnClaims, Data>): Middleware;
+  idpRequiredWith(route: OwnResponses & GuardRule<OwnClaims, Data, Names["provider"]>): Middleware;
   /**
    * Protects against cross-site request forgery. A request that may change something gets 403
    * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have
@@ -81,7 +83,7 @@ export interface Guards<
    * @param api its name in the option `apis`
    * @param rule what the API requires besides a signed-in user
    */
-  proxyApi(api: string, rule?: GuardRule<OwnClaims, Data>): Middleware;
+  proxyApi(api: Names["api"], rule?: GuardRule<OwnClaims, Data, Names["provider"]>): Middleware;
 }
 
 /** The functions of the core that gates stand for. */
@@ -103,6 +105,7 @@ export interface Gates<
   FrameworkRequest extends object,
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 > {
   /** Stops the requests for the endpoints. Every request of the application passes it. */
   readonly endpoints: Gate<FrameworkRequest>;
@@ -111,14 +114,16 @@ export interface Gates<
    *
    * @throws TypeError a value that the options cannot have
    */
-  guard(route: GuardRule<OwnClaims, Data> & AnyGuardResponses): Gate<FrameworkRequest>;
+  guard(
+    route: GuardRule<OwnClaims, Data, Names["provider"]> & AnyGuardResponses,
+  ): Gate<FrameworkRequest>;
   /**
    * The guards that an adapter adds to its `auth` object.
    * @param middleware makes the framework's middleware from a gate
    */
   guards<Middleware, OwnResponses>(
     middleware: (gate: Gate<FrameworkRequest>) => Middleware,
-  ): Guards<Middleware, OwnResponses, OwnClaims, Data>;
+  ): Guards<Middleware, OwnResponses, OwnClaims, Data, Names>;
 }
 
 /**

@@ -17,7 +17,7 @@ export function isPassable(value: string): boolean {
 }
 
 /** Where a login leads back to, and the parameters that it passes on to the provider. */
-export interface LoginUrlOptions {
+export interface LoginUrlOptions<Provider extends string = string> {
   /**
    * A page of the application: an absolute URL on its own origin, or a path as browsers use it,
    * with one leading slash. A page on another origin is left out. Default: the page of the request
@@ -27,7 +27,7 @@ export interface LoginUrlOptions {
   /** Values of at most 512 characters, by names among `loginParams`. An empty value is left out. */
   readonly params?: Readonly<Record<string, string | undefined>>;
   /** The key of the provider. Default: `defaultProvider`, else the user chooses. */
-  readonly provider?: string | undefined;
+  readonly provider?: Provider | undefined;
 }
 
 /**

@@ -13,6 +13,7 @@ import type { Session } from "./session-view.js";
 export interface GuardRule<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Provider extends string = string,
 > {
   /**
    * Only `true` lets the user pass; anything else is 403. An error goes to the framework's error
@@ -33,7 +34,7 @@ export interface GuardRule<
    * The key of the provider that the user must have signed in at, or a list of which one is
    * required. Others are sent to a login at the first. Only with several providers.
    */
-  readonly provider?: string | readonly string[];
+  readonly provider?: Provider | readonly Provider[];
 }
 
 /** Whether a value is allowed, and which ones are. */

@@ -6,9 +6,9 @@
 export const SESSION_FOR_TESTS: unique symbol = Symbol.for("idpauth.session-for-tests");
 
 /** The user to sign in, and the tokens. */
-export interface SessionForTests {
+export interface SessionForTests<Provider extends string = string> {
   /** With several providers, the key of the one that the user signed in at. Default: the first. */
-  readonly provider?: string;
+  readonly provider?: Provider;
   /**
    * Claims of the ID token. Defaults: `iss` (and `tid`, with several tenants), `aud` and `azp` from
    * the settings, a new `sub`, `iat` now, `exp` in an hour.

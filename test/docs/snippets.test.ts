@@ -38,7 +38,7 @@ const withProvider = vi.hoisted(() => async (original: () => Promise<unknown>) =
   const entry = (await original()) as Entry;
   const idpAuth = ({ apis, ...options }: IdpAuthOptions = {}) => {
     const rows = Object.entries(apis ?? {}).map(([name, api]) => {
-      const url = new URL(api.url);
+      const url = new URL(api?.url ?? "");
       return [name, { ...api, url: `${given.apis ?? url.origin}${url.pathname}` }] as const;
     });
     const auth = entry.idpAuth({

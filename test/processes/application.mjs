@@ -35,6 +35,11 @@ const clock = {
 // When the test is gone, however it went, so is its process.
 process.on("disconnect", () => process.exit(1));
 
+/** @type {import("idpauth").IdpAuthOptions["apis"]} */
+const apis = {
+  orders: { url: "https://orders.internal/", resource: "https://orders.example.com" },
+  billing: { url: "https://billing.internal/", resource: "https://billing.example.com" },
+};
 const { store, close } = await openStore(options.store);
 const auth = idpAuth({
   env: {},
@@ -49,10 +54,7 @@ const auth = idpAuth({
   store: dyingStore(store, options.death),
   clock,
   backchannelLogout: true,
-  apis: {
-    orders: { url: "https://orders.internal/", resource: "https://orders.example.com" },
-    billing: { url: "https://billing.internal/", resource: "https://billing.example.com" },
-  },
+  apis,
 });
 
 const app = express();

@@ -16,6 +16,7 @@ import {
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
@@ -48,11 +49,12 @@ export type GuardResponses = GuardResponsesOf<
 export interface ExpressIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    AdapterAuth<Request, OwnClaims, Data>,
+    AdapterAuth<Request, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<RequestHandler, GuardResponses, OwnClaims, Data> {
+    Guards<RequestHandler, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if
    * there is one, and before the guarded routes. Unlike `start`, it knows whether the session
@@ -83,10 +85,19 @@ export interface ExpressIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): ExpressIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): ExpressIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   /** Its settings tell which proxies are trusted. After `mount(router)`, of the first request. */
   let application: Request["app"] | undefined;
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<Request, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+    Request,
+    OwnClaims,
+    Data,
+    { api: Api; provider: Provider }
+  >(
     options,
     {
       name: "Express",

@@ -14,6 +14,7 @@ import {
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
@@ -87,11 +88,12 @@ export type IdpAuthPlugin = <
 export interface FastifyIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    AdapterAuth<AnyFastifyRequest, OwnClaims, Data>,
+    AdapterAuth<AnyFastifyRequest, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<GuardHook, GuardResponses, OwnClaims, Data> {
+    Guards<GuardHook, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register
    * it after the session plugin, if there is one. In a scope with a prefix, the mount path is still
@@ -116,14 +118,19 @@ export interface FastifyIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): FastifyIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): FastifyIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
   /** The class of this server's requests, learned from the first one. */
   let prototype: object | undefined;
   const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
     AnyFastifyRequest,
     OwnClaims,
-    Data
+    Data,
+    { api: Api; provider: Provider }
   >(
     options,
     {

@@ -5,6 +5,7 @@ import {
   type GuardResponsesOf,
   type GuardRule,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
@@ -37,8 +38,11 @@ export type GuardResponses = GuardResponsesOf<[request: Request], [], Response |
 export interface FetchIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
-  extends AdapterAuth<Request, OwnClaims, Data>, Guards<Guard, GuardResponses, OwnClaims, Data> {
+  extends
+    AdapterAuth<Request, OwnClaims, Data, Names>,
+    Guards<Guard, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Responds to a request for one of the endpoints. It rejects with any error, for the
    * application's own error handling.
@@ -54,7 +58,7 @@ export interface FetchIdpAuth<
    */
   guard(
     request: Request,
-    route?: GuardResponses & GuardRule<OwnClaims, Data>,
+    route?: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
   ): Promise<Response | undefined>;
 }
 
@@ -71,9 +75,18 @@ export interface FetchIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): FetchIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): FetchIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const responses = new OpenResponses();
-  const { auth, gates, uncaught } = createAdapterAuth<Request, OwnClaims, Data>(
+  const { auth, gates, uncaught } = createAdapterAuth<
+    Request,
+    OwnClaims,
+    Data,
+    { api: Api; provider: Provider }
+  >(
     options,
     {
       name: "a fetch-style server",

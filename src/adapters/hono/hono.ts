@@ -9,6 +9,7 @@ import {
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
@@ -33,10 +34,11 @@ export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promi
 export interface HonoIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    AdapterAuth<Context, OwnClaims, Data>,
-    Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data> {
+    AdapterAuth<Context, OwnClaims, Data, Names>,
+    Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so
    * other requests cost nothing.
@@ -76,9 +78,18 @@ export interface HonoIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): HonoIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): HonoIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const open = new OpenResponses();
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<Context, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+    Context,
+    OwnClaims,
+    Data,
+    { api: Api; provider: Provider }
+  >(
     options,
     {
       name: "Hono",

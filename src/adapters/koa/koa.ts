@@ -14,6 +14,7 @@ import {
   type GuardResponsesOf,
   type GuardRule,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type Stopped,
 } from "../../index.js";
@@ -49,11 +50,12 @@ export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = G
 export interface KoaIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    AdapterAuth<AnyContext, OwnClaims, Data>,
+    AdapterAuth<AnyContext, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<KoaMiddleware, GuardResponses, OwnClaims, Data> {
+    Guards<KoaMiddleware, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the
    * application itself, because middleware of a router runs only where a route matches.
@@ -65,7 +67,7 @@ export interface KoaIdpAuth<
   readonly routes: KoaMiddleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
-    route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data>,
+    route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 
@@ -81,10 +83,19 @@ export interface KoaIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): KoaIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): KoaIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   /** Its settings tell which proxies are trusted. Without `mount`, of the first request. */
   let application: AnyContext["app"] | undefined;
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<AnyContext, OwnClaims, Data>(
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+    AnyContext,
+    OwnClaims,
+    Data,
+    { api: Api; provider: Provider }
+  >(
     options,
     {
       name: "Koa",

@@ -4,6 +4,7 @@ import type {
   GuardResponsesOf,
   GuardRule,
   IdpAuth,
+  IdpAuthNames,
   LoginUrlOptions,
   REQUEST_ACCESSORS,
   Session,
@@ -46,19 +47,27 @@ export type RouteGuard = <More extends Context, Result>(
 
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** An accessor whose request is the last parameter. Default: the current request. */
+/**
+ * An accessor whose request is the last parameter. Default: the current request. It is a method, as
+ * the accessors of every framework, so that code that takes a `NextIdpAuth` also takes one whose
+ * names are known.
+ */
 type WithRequestLast<Accessor> = Accessor extends (
   raw: Incoming,
   ...more: infer More
 ) => infer Result
-  ? (...args: [...more: More, request?: Request]) => Result
+  ? { method(...args: [...more: More, request?: Request]): Result }["method"]
   : never;
 
 /** The accessors that only need a request, as Next.js has them. */
-type RequestAccessors<OwnClaims extends object, Data extends object> = {
+export type RequestAccessors<
+  OwnClaims extends object,
+  Data extends object,
+  Names extends IdpAuthNames,
+> = {
   [
-    Name in keyof Pick<IdpAuth<Incoming, OwnClaims, Data>, keyof typeof REQUEST_ACCESSORS>
-  ]: WithRequestLast<IdpAuth<Incoming, OwnClaims, Data>[Name]>;
+    Name in keyof Pick<IdpAuth<Incoming, OwnClaims, Data, Names>, keyof typeof REQUEST_ACCESSORS>
+  ]: WithRequestLast<IdpAuth<Incoming, OwnClaims, Data, Names>[Name]>;
 };
 
 /**
@@ -69,11 +78,12 @@ type RequestAccessors<OwnClaims extends object, Data extends object> = {
 export interface NextIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    RequestAccessors<OwnClaims, Data>,
+    RequestAccessors<OwnClaims, Data, Names>,
     Pick<
-      IdpAuth<Incoming, OwnClaims, Data>,
+      IdpAuth<Incoming, OwnClaims, Data, Names>,
       | "endSession"
       | "revokeIdpToken"
       | "isValidIdpUrl"
@@ -107,7 +117,9 @@ export interface NextIdpAuth<
   /** Lets only users pass to the handler who are signed in within the session limits. */
   readonly idpRequired: RouteGuard;
   /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard;
+  idpRequiredWith(
+    route: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
+  ): RouteGuard;
   /**
    * Protects a route handler against cross-site request forgery, or all routes of the matcher:
    * `export const proxy = auth.csrf(auth.proxy)`. A request that may change something gets 403
@@ -121,8 +133,8 @@ export interface NextIdpAuth<
    * WebSockets.
    */
   proxyApi(
-    api: string,
-    rule?: GuardRule<OwnClaims, Data>,
+    api: Names["api"],
+    rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (request: NextRequest) => Promise<Response>;
   /**
    * The user of a server component or server action. A user who is not signed in is redirected to
@@ -174,7 +186,7 @@ export interface NextIdpAuth<
    * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not
    *   text
    */
-  loginUrl(options?: LoginUrlOptions, request?: Request): Promise<string>;
+  loginUrl(options?: LoginUrlOptions<Names["provider"]>, request?: Request): Promise<string>;
   /**
    * For route handlers that stream a response; see `Accessors`.
    * @param request the request that the handler got

@@ -8,6 +8,7 @@ import {
   type Blocked,
   type GuardRule,
   type IdpAuth,
+  type IdpAuthNames,
   type Usage,
 } from "../../index.js";
 import { keepPrivate, responseOf, toResponse, type OpenResponses } from "../fetch/fetch.js";
@@ -29,24 +30,32 @@ const USAGE: Usage = {
   csrf: "export const POST = auth.csrf(async (request) => Response.json({ … }))",
 };
 
-export interface RouteParts<OwnClaims extends object, Data extends object> {
-  readonly component: () => IdpAuth<Incoming, OwnClaims, Data>;
+export interface RouteParts<
+  OwnClaims extends object,
+  Data extends object,
+  Names extends IdpAuthNames,
+> {
+  readonly component: () => IdpAuth<Incoming, OwnClaims, Data, Names>;
   readonly open: OpenResponses;
   /** Gets each request that a guard has seen, for the accessors. */
   readonly guardedRequests: WeakMap<object, Incoming>;
 }
 
 /** The functions of the `auth` object that get the request of a route handler or of the proxy. */
-type Routes<OwnClaims extends object, Data extends object> = Pick<
-  NextIdpAuth<OwnClaims, Data>,
+type Routes<OwnClaims extends object, Data extends object, Names extends IdpAuthNames> = Pick<
+  NextIdpAuth<OwnClaims, Data, Names>,
   "handlers" | "proxy" | "idpRequired" | "idpRequiredWith" | "csrf" | "proxyApi"
 >;
 
-export function createRoutes<OwnClaims extends object, Data extends object>({
+export function createRoutes<
+  OwnClaims extends object,
+  Data extends object,
+  Names extends IdpAuthNames,
+>({
   component,
   open,
   guardedRequests,
-}: RouteParts<OwnClaims, Data>): Routes<OwnClaims, Data> {
+}: RouteParts<OwnClaims, Data, Names>): Routes<OwnClaims, Data, Names> {
   async function endpoint(request: NextRequest): Promise<Response> {
     // Makes the route dynamic: Next.js neither prerenders nor caches the response.
     await headers();
@@ -68,7 +77,9 @@ export function createRoutes<OwnClaims extends object, Data extends object>({
     return toResponse(reply, request.method);
   }
 
-  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard {
+  function idpRequiredWith(
+    route: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
+  ): RouteGuard {
     assertGuardOptions(route);
     const responses: GuardResponses = route;
 

@@ -9,7 +9,7 @@ import {
   type SessionOptions,
 } from "../../index.js";
 import type { OpenResponses } from "../fetch/fetch.js";
-import type { NextIdpAuth } from "./next-idp-auth.js";
+import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
 import { createRoutes } from "./next-routes.js";
@@ -34,9 +34,15 @@ export type { NextIdpAuthOptions } from "./process-component.js";
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: NextIdpAuthOptions<OwnClaims, Data> = {}): NextIdpAuth<OwnClaims, Data> {
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: NextIdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): NextIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
+  type Auth = IdpAuth<Incoming, OwnClaims, Data, { api: Api; provider: Provider }>;
+
   const open = openResponses();
-  const component = processComponent<OwnClaims, Data>(options, adapterOf(open));
+  const component = processComponent(options, adapterOf(open));
 
   /**
    * By the handler's request, and by the object of `headers()`, of which a request has one: so the
@@ -54,7 +60,7 @@ export function idpAuth<
   }
 
   async function forRequest<Result>(
-    call: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result>,
+    call: (auth: Auth, raw: Incoming) => Promise<Result>,
     request?: Request,
   ): Promise<Result> {
     const raw = request === undefined ? await current() : (guardedRequests.get(request) ?? request);
@@ -74,7 +80,7 @@ export function idpAuth<
    * @param read returns null if the user isn't signed in
    */
   async function required<Result>(
-    read: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result | null>,
+    read: (auth: Auth, raw: Incoming) => Promise<Result | null>,
     page: { readonly returnTo?: string } = {},
   ): Promise<Result> {
     const found = await forRequest(read);
@@ -91,7 +97,7 @@ export function idpAuth<
 
   const accessors = Object.fromEntries(
     Object.entries(REQUEST_ACCESSORS).map(([name, usage]) => [name, accessor(name, usage)]),
-  ) as unknown as Pick<NextIdpAuth<OwnClaims, Data>, keyof typeof REQUEST_ACCESSORS>;
+  ) as unknown as RequestAccessors<OwnClaims, Data, { api: Api; provider: Provider }>;
 
   /**
    * One of {@link REQUEST_ACCESSORS}.

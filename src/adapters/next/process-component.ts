@@ -2,6 +2,7 @@ import {
   createIdpAuth,
   type FrameworkAdapter,
   type IdpAuth,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type SessionStore,
 } from "../../index.js";
@@ -12,7 +13,8 @@ import type { Incoming } from "./next-request.js";
 export interface NextIdpAuthOptions<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-> extends Omit<IdpAuthOptions<OwnClaims, Data>, "store"> {
+  Names extends IdpAuthNames = IdpAuthNames,
+> extends Omit<IdpAuthOptions<OwnClaims, Data, Names>, "store"> {
   /**
    * Stores the sessions. A function is called once per process, by the first request, so that
    * `next build`, which loads every module too, opens no store.
@@ -41,10 +43,14 @@ const OPEN_RESPONSES = Symbol.for("idpauth.next.open-responses");
  * Returns a function that gives the component of this process for these options. Its first call
  * builds it; `next build` makes none.
  */
-export function processComponent<OwnClaims extends object, Data extends object>(
-  given: NextIdpAuthOptions<OwnClaims, Data>,
+export function processComponent<
+  OwnClaims extends object,
+  Data extends object,
+  Names extends IdpAuthNames,
+>(
+  given: NextIdpAuthOptions<OwnClaims, Data, Names>,
   adapter: FrameworkAdapter<Incoming>,
-): () => IdpAuth<Incoming, OwnClaims, Data> {
+): () => IdpAuth<Incoming, OwnClaims, Data, Names> {
   // Components of all types are in one list. The types are the caller's own.
   const options = given as unknown as NextIdpAuthOptions;
   return () => {
@@ -56,7 +62,8 @@ export function processComponent<OwnClaims extends object, Data extends object>(
     return (known.component ??= create(known.options, adapter)) as unknown as IdpAuth<
       Incoming,
       OwnClaims,
-      Data
+      Data,
+      Names
     >;
   };
 }

@@ -9,6 +9,7 @@ import {
   type GuardResponsesOf,
   type GuardRule,
   type Guards,
+  type IdpAuthNames,
   type IdpAuthOptions,
   type IdpRequest,
   type Stopped,
@@ -114,7 +115,7 @@ export interface UpgradeRequest {
  * @param requestOf default: as the connection says
  */
 export function upgradesOf(
-  proxyUpgrade: AdapterParts<never, object, object>["proxyUpgrade"],
+  proxyUpgrade: AdapterParts<never, object, object, IdpAuthNames>["proxyUpgrade"],
   requestOf?: (message: IncomingMessage) => UpgradeRequest | undefined,
 ): ProxyUpgrade {
   return (message, socket, head) => {
@@ -151,11 +152,12 @@ export type HandlerWrapper = <
 export interface NodeIdpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
+  Names extends IdpAuthNames = IdpAuthNames,
 >
   extends
-    AdapterAuth<AnyRequest, OwnClaims, Data>,
+    AdapterAuth<AnyRequest, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Omit<Guards<HandlerWrapper, GuardResponses>, "idpRequiredWith"> {
+    Omit<Guards<HandlerWrapper, GuardResponses, OwnClaims, Data, Names>, "idpRequiredWith"> {
   /**
    * Runs the startup checks and returns a listener for a server. The listener serves the endpoints
    * and passes every other request to the handler. It catches the errors of the handler, which
@@ -197,7 +199,7 @@ export interface NodeIdpAuth<
     Request extends AnyRequest = IncomingMessage,
     Response extends AnyResponse = ServerResponse,
   >(
-    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
+    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data, Names["provider"]>,
   ): <Rest extends readonly unknown[] = []>(
     handler: Handler<Request, Response, Rest>,
   ) => Guarded<Request, Response, Rest>;
@@ -216,8 +218,17 @@ export interface NodeIdpAuth<
 export function idpAuth<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
->(options: IdpAuthOptions<OwnClaims, Data> = {}): NodeIdpAuth<OwnClaims, Data> {
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
+  Api extends string = string,
+  Provider extends string = string,
+>(
+  options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
+): NodeIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
+  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+    AnyRequest,
+    OwnClaims,
+    Data,
+    { api: Api; provider: Provider }
+  >(
     options,
     {
       name: "node:http",
@@ -287,7 +298,7 @@ export function idpAuth<
   return {
     ...auth,
     ...(gates.guards<HandlerWrapper, GuardResponses>(wrapper) as Pick<
-      NodeIdpAuth<OwnClaims, Data>,
+      NodeIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }>,
       "idpRequired" | "idpRequiredWith" | "csrf" | "proxyApi"
     >),
     handle,

@@ -9,13 +9,16 @@ import {
 } from "../provider/people.js";
 
 /** The part of `idpAuth`'s result that every adapter has. */
-export interface SignsInForTests {
+export interface SignsInForTests<Provider extends string = string> {
   /** Stores a session and returns its `Set-Cookie` values. */
-  [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
+  [SESSION_FOR_TESTS](asked?: SessionForTests<Provider>): Promise<readonly string[]>;
 }
 
 /** Options of `signedInAs` and `signedInCookie`. */
-export type SignedInAsOptions = Omit<SessionForTests, "claims">;
+export type SignedInAsOptions<Provider extends string = string> = Omit<
+  SessionForTests<Provider>,
+  "claims"
+>;
 
 /**
  * A cookie in the form that browser drivers take; Playwright:
@@ -47,20 +50,20 @@ export interface SignedInCookie {
  * @example
  * await fetch(url, { headers: { cookie: await signedInAs(auth, { email: "ada@example.com" }) } });
  */
-export async function signedInAs(
-  auth: SignsInForTests,
+export async function signedInAs<Provider extends string>(
+  auth: SignsInForTests<Provider>,
   claims?: PersonClaims,
-  options?: SignedInAsOptions,
+  options?: SignedInAsOptions<NoInfer<Provider>>,
 ): Promise<string> {
   const { name, value } = await signedInCookie(auth, claims, options);
   return `${name}=${value}`;
 }
 
 /** The same as `signedInAs`, as a cookie with its attributes. */
-export async function signedInCookie(
-  auth: SignsInForTests,
+export async function signedInCookie<Provider extends string>(
+  auth: SignsInForTests<Provider>,
   claims: PersonClaims = ADA,
-  options: SignedInAsOptions = {},
+  options: SignedInAsOptions<NoInfer<Provider>> = {},
 ): Promise<SignedInCookie> {
   assertClaims(claims);
   assertOptions(options);

@@ -11,10 +11,10 @@ import { pipeline } from "node:stream/promises";
 /** @typedef {import("node:http").ServerResponse} ServerResponse */
 /** @typedef {import("node:http").Server} Server */
 
-/** @param {Options} options */
+/** @type {(options: Options) => import("idpauth").IdpAuthOptions} */
 const settings = ({ provider, api }) => ({
   env: {},
-  log: /** @type {const} */ (false),
+  log: false,
   secretKey: "a secret key of the tests, longer than it must be",
   ...provider,
   scope: ["openid", "email", "offline_access"],
