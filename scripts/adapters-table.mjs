@@ -4,6 +4,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
+import { measured } from "./measured.mjs";
 import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
@@ -61,8 +62,9 @@ function reports() {
 const columns = reports();
 const text = `# Every adapter against the same requirements
 
-The results of \`testAdapter\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
-\`npm run adapters:table\`. [Mount idpauth](../how-to/mounting.md) describes the frameworks.
+${measured("npm run adapters:table")}
+
+These are the results of \`testAdapter\` of \`idpauth/testing\`, over real sockets. [Mount idpauth](../how-to/mounting.md) describes the frameworks.
 
 ${formatAdapterTable(columns)}`;
 writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);

@@ -3,6 +3,7 @@
 // `npm run conformance`.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { measured } from "./measured.mjs";
 import { root, testOutcomes } from "./run.mjs";
 
 /**
@@ -123,6 +124,8 @@ ${rows.join("\n")}
 
 const text = `# The OpenID Foundation's conformance modules, replayed
 
+${measured("npm run conformance")}
+
 The OpenID Foundation tests relying parties, such as idpauth, with a [conformance suite](https://openid.net/certification/) of modules. Each
 row of this page is one module. idpauth's own test provider replays it over real sockets against an Express application with idpauth.
 
@@ -130,7 +133,7 @@ row of this page is one module. idpauth's own test provider replays it over real
 The suite allows a relying party to skip some checks. For example, it may skip the signature of a token that arrives over TLS. This replay requires
 these checks too.
 
-To repeat the replay, run \`npm run conformance\`. The folder \`test/conformance\` lists the modules by subject. Every module also checks these points:
+The folder \`test/conformance\` lists the modules by subject. Every module also checks these points:
 
 - The scopes contain \`openid\`.
 - The authorization request has a state, a nonce and an S256 challenge.

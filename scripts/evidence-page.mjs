@@ -1,6 +1,8 @@
 // The numbers of docs/about/evidence.md, read from the pages of docs/evidence/. `npm run docs`
 // writes them, and a test compares them.
 import { readFileSync } from "node:fs";
+import { measurementOf } from "./measured.mjs";
+import { mutationPage } from "./mutation-report.mjs";
 import { rowsOf } from "./security-table.mjs";
 
 /** @typedef {(name: string) => string} Read a page of docs/evidence/ */
@@ -13,7 +15,10 @@ import { rowsOf } from "./security-table.mjs";
  */
 export function evidencePage(
   text,
-  read = (name) => readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8"),
+  read = (name) =>
+    name === "mutation"
+      ? mutationPage()
+      : readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8"),
 ) {
   const tables = { results: resultsTable, requirements: requirementsTable, modules: modulesTable };
   return text.replace(
@@ -28,70 +33,77 @@ function resultsTable(read) {
   const modules = plansOf(read("conformance")).flatMap(({ results }) => results);
   const adapters = cellsOf(found(read("adapters"), /^\| \*\*Checks passed\*\* \|.*$/m)).slice(1);
   const runtimes = matches(read("runtimes"), /^\| ((?:Node|Bun) .*?) \|.*?\| ([\d,]+ of [\d,]+)/gm);
-  const stores = matches(read("scaling"), /^\| .* \| \d+ of \d+.*$/gm);
+  const stores = matches(read("scaling"), /^\| .* \| all(?: that .*)? \|$/gm);
   const providers = matches(read("interop"), /^\| (?:better-auth|oidc-provider) \|.*$/gm);
   const scenarios = matches(read("browsers"), /^\| .* \| (passed|failed) \| (passed|failed) \|$/gm);
-  const files = matches(read("mutation"), /^\| `src\/.*$/gm).map(([row = ""]) => cellsOf(row));
+  const files = matches(read("mutation"), /^\| `src\/.*\| \d.*$/gm).map(([row = ""]) =>
+    cellsOf(row),
+  );
+  const changed = files.filter((cells) => cells.at(-1)?.includes("changed since")).length;
   const mutants = sum(files.map((cells) => Number(cells[1])));
   const noticed = sum(files.map((cells) => Number(cells[2]) + Number(cells[3])));
   const conditions = matches(read("soak"), /^- (met|NOT MET): /gm);
   const goals = matches(read("performance"), /\| (?:\*\*)?(yes|no)(?:\*\*)? \|[^|]*\|$/gm);
-  return table(
-    ["What", "Result", "Details"],
+  const rows = [
     [
-      [
-        "Security requirements",
-        `${String(sum(requirements.map(({ rows }) => rows.length)))} rows; a passing test for each of the ${String(
-          sum(requirements.map(({ applicable }) => applicable)),
-        )} that apply`,
-        link("security"),
-      ],
-      [
-        "OpenID Foundation's modules for relying parties",
-        `${share(modules, (result) => result === "passed")} passed`,
-        link("conformance"),
-      ],
-      [
-        "Framework adapters",
-        `${share(adapters, isWhole)} setups meet every requirement. To the others, a few requirements don't apply.`,
-        link("adapters"),
-      ],
-      [
-        "Runtimes",
-        runtimes.map(([, name, met]) => `${name ?? ""}: ${met ?? ""} checks each`).join("<br>"),
-        link("runtimes"),
-      ],
-      [
-        "Stores",
-        `${share(stores, ([row]) => isWhole(row))} kinds of store meet every requirement that applies`,
-        link("scaling"),
-      ],
-      [
-        "Providers from other projects",
-        `${share(providers, ([row]) => !/ – | not set up /.test(row))} configurations work. The others require something that isn't supported.`,
-        link("interop"),
-      ],
-      [
-        "Browsers",
-        `${share(scenarios, ([row]) => !row.includes("failed"))} scenarios pass in two real browsers each`,
-        link("browsers"),
-      ],
-      [
-        "Mutation testing",
-        `The tests notice ${((100 * noticed) / mutants).toFixed(1)} % of ${mutants.toLocaleString("en")} changes in ${String(files.length)} source files.`,
-        link("mutation"),
-      ],
-      [
-        "Load with faults",
-        `${found(read("soak"), /^\d+ minutes of mixed load with \d+ faults/m)}: ${share(conditions, ([, result]) => result === "met")} conditions met`,
-        link("soak"),
-      ],
-      [
-        "Performance",
-        `${share(goals, ([, met]) => met === "yes")} goals of the main measurement met`,
-        link("performance"),
-      ],
+      "Security requirements",
+      `${String(sum(requirements.map(({ rows }) => rows.length)))} rows; a passing test for each of the ${String(
+        sum(requirements.map(({ applicable }) => applicable)),
+      )} that apply`,
+      "security",
     ],
+    [
+      "OpenID Foundation's modules for relying parties",
+      `${share(modules, (result) => result === "passed")} passed`,
+      "conformance",
+    ],
+    [
+      "Framework adapters",
+      `${share(adapters, isWhole)} setups meet every requirement. To the others, a few requirements don't apply.`,
+      "adapters",
+    ],
+    [
+      "Runtimes",
+      runtimes.map(([, name, met]) => `${name ?? ""}: ${met ?? ""} checks each`).join("<br>"),
+      "runtimes",
+    ],
+    [
+      "Stores",
+      `${String(stores.length)} kinds of store meet every requirement that applies`,
+      "scaling",
+    ],
+    [
+      "Providers from other projects",
+      `${share(providers, ([row]) => !/ – | not set up /.test(row))} configurations work. The others require something that isn't supported.`,
+      "interop",
+    ],
+    [
+      "Browsers",
+      `${share(scenarios, ([row]) => !row.includes("failed"))} scenarios pass in two real browsers each`,
+      "browsers",
+    ],
+    [
+      "Mutation testing",
+      `The tests notice ${((100 * noticed) / mutants).toFixed(1)} % of ${mutants.toLocaleString("en")} changes in ${String(files.length)} source files.${changed > 0 ? ` Files changed since: ${String(changed)}.` : ""}`,
+      "mutation",
+    ],
+    [
+      "Load with faults",
+      `${found(read("soak"), /^\d+ minutes of mixed load with \d+ faults/m)}: ${share(conditions, ([, result]) => result === "met")} conditions met`,
+      "soak",
+    ],
+    [
+      "Performance",
+      `${share(goals, ([, met]) => met === "yes")} goals of the main measurement met`,
+      "performance",
+    ],
+  ];
+  return table(
+    ["What", "Result", "Measured", "Command", "Details"],
+    rows.map(([what = "", result = "", name = ""]) => {
+      const { date, command } = measurementOf(read(name));
+      return [what, result, date, `\`${command}\``, link(name)];
+    }),
   );
 }
 
@@ -102,24 +114,27 @@ function requirementsTable(read) {
     /** @type {const} */ (["met", "departures", "partly", "exempt"]).map((name) =>
       String(sum(some.map((source) => source[name]))),
     );
-  return table(
+  const counts = table(
     ["Source", "Rows", "Met", "Departures", "Partly met", "Don't apply"],
     [
       ...sources.map((source) => [source.title, String(source.rows.length), ...counted([source])]),
       ["**Total**", String(sum(sources.map(({ rows }) => rows.length))), ...counted(sources)],
     ],
   );
+  return `${measurementOf(read("security")).line}\n\n${counts}`;
 }
 
 /** @param {Read} read */
 function modulesTable(read) {
-  return table(
+  const page = read("conformance");
+  const counts = table(
     ["Plan", "Modules that passed"],
-    plansOf(read("conformance")).map(({ title, results }) => [
+    plansOf(page).map(({ title, results }) => [
       title,
       share(results, (result) => result === "passed"),
     ]),
   );
+  return `${measurementOf(page).line}\n\n${counts}`;
 }
 
 /** @typedef {ReturnType<typeof sourcesOf>[number]} Source */

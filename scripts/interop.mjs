@@ -10,6 +10,7 @@ import { installFramework } from "./framework-install.mjs";
 import { CONFIGURATIONS } from "./interop/configurations.mjs";
 import { freePort, startProvider } from "./interop/provider.mjs";
 import { STEPS } from "./interop/steps.mjs";
+import { measured, MEASURED } from "./measured.mjs";
 import { headline, readJson, root } from "./run.mjs";
 
 const PAGE = path.join(root, "docs/evidence/interop.md");
@@ -59,7 +60,7 @@ if (differing.length > 0) process.exitCode = 1;
 if (names.length === 0) {
   const page = `${readFileSync(PAGE, "utf8").split(MARK)[0] ?? ""}${MARK}\n\n${table()}`;
   if (!isCheck) writeFileSync(PAGE, page);
-  else if (page !== readFileSync(PAGE, "utf8")) {
+  else if (withoutDate(page) !== withoutDate(readFileSync(PAGE, "utf8"))) {
     console.error("docs/evidence/interop.md shows other results. Run `npm run interop`.");
     process.exitCode = 1;
   }
@@ -139,6 +140,11 @@ function broken({ key }, error) {
   return STEPS.map(() => "not run");
 }
 
+/** @param {string} page */
+function withoutDate(page) {
+  return page.replace(MEASURED, "");
+}
+
 /** @returns {string} the generated part of the page */
 function table() {
   const { packages } = /** @type {{ packages: Record<string, { version: string }> }} */ (
@@ -149,7 +155,9 @@ function table() {
   const rows = CONFIGURATIONS.map(
     ({ key, title, program }) => `| ${program} | ${title} | ${results.get(key)?.join(" | ")} |`,
   );
-  return `Versions: ${version("better-auth")}, ${version("@better-auth/oauth-provider")}, ${version("oidc-provider")}.
+  return `${measured("npm run interop")}
+
+Versions: ${version("better-auth")}, ${version("@better-auth/oauth-provider")}, ${version("oidc-provider")}.
 
 ${STEPS.map(({ title }, index) => `${index + 1}. ${title}`).join("\n")}
 

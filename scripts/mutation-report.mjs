@@ -1,7 +1,10 @@
-// Writes docs/evidence/mutation.md from Stryker's reports (scripts/mutation.mjs) and from
-// test/mutation-survivors.json, which says why a mutant that no test notices changes no behaviour.
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+// The evidence of mutation testing: docs/evidence/mutation.json has the last run of each file, which
+// scripts/mutation.mjs records, and test/mutation-survivors.json says why a mutant that no test
+// notices changes no behaviour. Both make docs/evidence/mutation.md, where a file whose code is
+// another one than the code that was run is marked.
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { hashOfCode } from "./code-tokens.mjs";
 import { readJson, root } from "./run.mjs";
 
 const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
@@ -83,6 +86,8 @@ export const DECIDING_FILES = {
   "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
+  "src/apis/session-exchange.ts": ["test/apis/proxy.test.ts"],
+  "src/apis/fetch-api.ts": ["test/apis/fetch-transport.test.ts"],
   "src/config/api-rules.ts": [
     "test/config/read-apis.unit.test.ts",
     "test/apis/path-rules.unit.test.ts",
@@ -95,162 +100,188 @@ export const DECIDING_FILES = {
   ],
 };
 
+/** The other files of src/apis, which decide nothing, and what they do. */
+export const LEFT_OUT = {
+  "src/apis/api-timeout.ts": "breaks off a request whose connection is idle",
+  "src/apis/connections.ts": "keeps connections open",
+  "src/apis/endable-stream.ts": "ends a stream before its source",
+  "src/apis/exchange.ts": "types",
+  "src/apis/fetch-api-stream.ts": "sends a stream of the application over node:http",
+  "src/apis/fetch-transport.ts": "sends requests with `fetch`",
+  "src/apis/node-transport.ts": "sends requests over node:http and node:https",
+  "src/apis/proxy-over-fetch.ts": "connects the proxy with `fetch`",
+  "src/apis/proxy-over-node.ts": "connects the proxy with node:http",
+  "src/apis/transport.ts": "types, and the errors of a request",
+  "src/apis/web-bodies.ts": "turns streams of the Web into streams of Node.js, and back",
+  "src/apis/websocket.ts":
+    "connects two sockets; which requests are passed on is decided in `proxy-policy.ts` and `send-with-token.ts`",
+};
+
 /**
  * @typedef {{ readonly line: number, readonly column: number }} Position both counted from one
- * @typedef {{ mutatorName: string, replacement: string, status: string, statusReason?: string, location: { start: Position, end: Position } }} Mutant
- * @typedef {{ files: Record<string, { source: string, mutants: Mutant[] }> }} Report
+ * @typedef {{ mutatorName: string, replacement: string, status: string, location: { start: Position, end: Position } }} Mutant
+ * @typedef {{ source: string, mutants: Mutant[] }} Tested what Stryker reports about a file
  * @typedef {{ file: string, why: string, mutants: Mutation[] }} Reason
  * @typedef {{ in: string, mutator: string, code: string, becomes: string }} Mutation the line it
  * begins in, trimmed; then what was put in the place of what. No line number: those move.
+ * @typedef {object} Run the last one of a file
+ * @property {string} date
+ * @property {string} commit that was checked out
+ * @property {string} hash of the file's code
+ * @property {number} mutants
+ * @property {number} killed
+ * @property {number} timedOut
+ * @property {number} survived
+ * @property {number} notCovered
+ * @property {number} errors
+ * @property {number} explained survivors that no test could notice
+ * @typedef {Readonly<Record<string, Run>>} Evidence
  */
+
+const EVIDENCE = path.join(root, "docs/evidence/mutation.json");
+
+/** A reason that begins so says only why no test has noticed. */
+const NOT_EQUIVALENT = "Not equivalent";
+
+/** @returns {Evidence} */
+export function readEvidence() {
+  return /** @type {Evidence} */ (readJson(EVIDENCE));
+}
 
 /** @param {string} file */
-export function reportPath(file) {
-  return path.join(
-    root,
-    "reports/mutation",
-    `${file.replace(/^src\//, "").replaceAll("/", "-")}.json`,
-  );
+export function hashOf(file) {
+  return hashOfCode(readFileSync(path.join(root, file), "utf8"));
 }
 
 /**
- * @param {string} file
- * @returns {Report}
+ * @param {Evidence} [evidence]
+ * @returns {string[]} the files whose code has changed since their last run, or never had one
  */
-export function readReport(file) {
-  return /** @type {Report} */ (readJson(reportPath(file)));
+export function staleEvidence(evidence = readEvidence()) {
+  return Object.keys(DECIDING_FILES).filter((file) => evidence[file]?.hash !== hashOf(file));
 }
-
-/** @param {Mutant} mutant */
-function isDetected({ status }) {
-  return status === "Killed" || status === "Timeout";
-}
-
-const DOCUMENT = path.join(root, "docs/evidence/mutation.md");
 
 /**
- * Writes the document and says on the console what is missing. A file without a report on this
- * machine keeps what the document says about it.
+ * Writes a run of a file to the evidence.
  *
- * @returns {number} the exit code: 1 when a survivor has no reason, or a reason no survivor
+ * @param {string} file
+ * @param {Tested} tested
+ * @param {{ date: string, commit: string }} run
+ * @returns {string[]} one line for each survivor without a reason, and each reason without survivor
  */
-export function writeReport() {
-  const kept = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
+export function recordRun(file, { source, mutants }, { date, commit }) {
   const reasons = new Map(
-    kept.flatMap(({ file, why, mutants }) =>
-      mutants.map((mutation) => [keyOf(file, mutation), why]),
-    ),
+    readReasons(file).flatMap(({ why, mutants }) => mutants.map((each) => [keyOf(each), why])),
   );
-  const unused = new Set(
-    kept.flatMap(({ file, mutants }) =>
-      existsSync(reportPath(file)) ? mutants.map((mutation) => keyOf(file, mutation)) : [],
-    ),
-  );
-  const before = readFileSync(DOCUMENT, "utf8");
-  const unexplained = [];
-  const rows = [];
-  const sections = [];
-  for (const file of Object.keys(DECIDING_FILES)) {
-    if (!existsSync(reportPath(file))) {
-      rows.push(before.split("\n").find((line) => line.startsWith(`| \`${file}\` |`)) ?? []);
-      sections.push(sectionOf(file, before) ?? []);
-      continue;
-    }
-    const { source, mutants } = /** @type {Report["files"][string]} */ (
-      readReport(file).files[file]
-    );
-    /** @param {string} status */
-    const count = (status) => mutants.filter((mutant) => mutant.status === status).length;
-    const valid = mutants.filter(
-      ({ status }) => !["CompileError", "RuntimeError", "Ignored"].includes(status),
-    );
-    const detected = valid.filter(isDetected).length;
-    /** @type {Map<string, Mutation[]>} */
-    const byReason = new Map();
-    let explained = 0;
-    for (const mutant of valid.filter((each) => !isDetected(each))) {
-      const mutation = mutationOf(source, mutant);
-      const why = reasons.get(keyOf(file, mutation));
-      unused.delete(keyOf(file, mutation));
-      if (why === undefined) unexplained.push({ file, ...mutation });
-      else if (!why.startsWith("Not equivalent")) explained += 1;
-      const told = why ?? "**No reason is given.**";
-      byReason.set(told, [...(byReason.get(told) ?? []), mutation]);
-    }
-    const cells = [
-      `\`${file}\``,
-      mutants.length,
-      count("Killed"),
-      count("Timeout"),
-      count("Survived"),
-      count("NoCoverage"),
-      mutants.length - valid.length,
-      `${percent(detected, valid.length)} %`,
-      `${percent(detected, valid.length - explained)} %`,
-      statSync(reportPath(file)).mtime.toISOString().slice(0, 10),
-    ];
-    rows.push(`| ${cells.join(" | ")} |`);
-    if (byReason.size > 0)
-      sections.push(
-        `### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`,
-      );
+  const unused = new Set(reasons.keys());
+  const missing = [];
+  let explained = 0;
+  for (const mutant of mutants.filter(({ status }) => /^(?:Survived|NoCoverage)$/.test(status))) {
+    const mutation = mutationOf(source, mutant);
+    const why = reasons.get(keyOf(mutation));
+    unused.delete(keyOf(mutation));
+    if (why === undefined) missing.push(JSON.stringify(mutation, undefined, 2));
+    else if (!why.startsWith(NOT_EQUIVALENT)) explained += 1;
   }
-  writeFileSync(DOCUMENT, document(rows.flat(), sections.flat()));
-  for (const each of unexplained)
-    console.error(
-      `No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`,
-    );
-  for (const key of unused)
-    console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
-  console.log(
-    `docs/evidence/mutation.md: ${rows.flat().length} files, ${unexplained.length} survivors without a reason`,
+  const count = (/** @type {RegExp} */ status) =>
+    mutants.filter((mutant) => status.test(mutant.status)).length;
+  /** @type {Run} */
+  const outcome = {
+    date,
+    commit,
+    hash: hashOfCode(source),
+    mutants: mutants.length,
+    killed: count(/^Killed$/),
+    timedOut: count(/^Timeout$/),
+    survived: count(/^Survived$/),
+    notCovered: count(/^NoCoverage$/),
+    errors: count(/^(?:CompileError|RuntimeError|Ignored)$/),
+    explained,
+  };
+  const runs = { ...readEvidence(), [file]: outcome };
+  const listed = Object.keys(DECIDING_FILES).flatMap((name) =>
+    runs[name] === undefined ? [] : [[name, runs[name]]],
   );
-  return unexplained.length + unused.size > 0 ? 1 : 0;
+  writeFileSync(EVIDENCE, `${JSON.stringify(Object.fromEntries(listed), undefined, 2)}\n`);
+  return [
+    ...missing.map((each) => `No reason in test/mutation-survivors.json for ${file}:\n${each}`),
+    ...[...unused].map((key) => `A reason for ${file} that no survivor needs: ${key}`),
+  ];
+}
+
+/** @param {string} file */
+function readReasons(file) {
+  const all = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
+  return all.filter((reason) => reason.file === file);
 }
 
 /**
- * The section about a file in the document as it was.
- *
- * @param {string} file
- * @param {string} text
+ * @param {Evidence} [evidence]
+ * @returns {string} docs/evidence/mutation.md
  */
-function sectionOf(file, text) {
-  return text
-    .split(/^(?=### )/m)
-    .find((section) => section.startsWith(`### \`${file}\`\n`))
-    ?.trim();
-}
-
-/**
- * @param {readonly string[]} rows
- * @param {readonly string[]} sections
- */
-function document(rows, sections) {
+export function mutationPage(evidence = readEvidence()) {
+  const stale = new Set(staleEvidence(evidence));
+  const files = Object.keys(DECIDING_FILES);
+  const days = Object.values(evidence)
+    .map(({ date }) => date)
+    .toSorted();
+  const rows = files.map((file) => rowOf(file, evidence[file], stale.has(file)));
+  const sections = files.flatMap((file) => {
+    const reasons = readReasons(file).map(({ why, mutants }) => told(why, mutants));
+    return reasons.length === 0 ? [] : `### \`${file}\`\n\n${reasons.join("\n\n")}`;
+  });
+  const leftOut = Object.entries(LEFT_OUT).map(([file, why]) => `| \`${file}\` | ${why} |`);
   return `# Mutation testing
+
+Measured from ${days[0] ?? ""} to ${days.at(-1) ?? ""} with \`npm run mutation\`. The last column of the table has the day and the commit of each file.
 
 Would a test fail if the code made a different decision? To find out, [Stryker](https://stryker-mutator.io/) takes the files that contain the rules and
 changes one place at a time: \`<\` becomes \`<=\`, a condition becomes \`true\`, or a string becomes empty. Each changed version is a mutant. Stryker then runs
 the fast tests that reach that place (\`vitest.mutation.config.ts\`). If none of them fails, the mutant has survived.
 
 \`\`\`sh
-npm run mutation                        # every file: most of an hour
+npm run mutation                                  # every file; go on with the same command after a stop
+npm run mutation -- --changed                     # only files whose code has changed since their run
 npm run mutation -- src/record/session-policy.ts  # one of them
-npm run mutation -- --survivors         # only what survived last time
 \`\`\`
 
 The score is the share of mutants that the tests notice. A test that times out counts as noticing, for example because a refresh never ends. No comments in
 the source exclude any code. The second score leaves out the survivors listed below whose reason explains why no test could notice them, but not those
-whose reason begins with "Not equivalent". The reasons are in \`test/mutation-survivors.json\`, and the command fails if one is missing or no longer needed.
-The date is the day of the file's last run; the command runs whichever files you name, and the others keep their rows.
+whose reason begins with "${NOT_EQUIVALENT}". The reasons are in \`test/mutation-survivors.json\`, and the command fails if one is missing or no longer needed.
 
-| File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Date |
+A file is marked as **changed since** if its code differs from the code of its last run. Comments and formatting don't count, nor do changes to the tests
+and to other files. The hashes are in \`docs/evidence/mutation.json\`. \`npm run docs\` sets the marks, and \`npm run test:unit\` fails if one is missing.
+
+| File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Run |
 |---|---|---|---|---|---|---|---|---|---|
 ${rows.join("\n")}
+
+The files of \`src/apis\` that are not in the table carry requests, responses and streams:
+
+| File | What it does |
+|---|---|
+${leftOut.join("\n")}
 
 ## Survivors
 
 ${sections.join("\n\n")}
 `;
+}
+
+/**
+ * @param {string} file
+ * @param {Run | undefined} run
+ * @param {boolean} isStale
+ */
+function rowOf(file, run, isStale) {
+  if (run === undefined) return `| \`${file}\` |${" |".repeat(8)} **not run yet** |`;
+  const { mutants, killed, timedOut, survived, notCovered, errors, explained, date, commit } = run;
+  const detected = killed + timedOut;
+  const valid = mutants - errors;
+  const scores = [percent(detected, valid), percent(detected, valid - explained)];
+  const numbers = [mutants, killed, timedOut, survived, notCovered, errors, ...scores];
+  const mark = isStale ? ", **changed since**" : "";
+  return `| \`${file}\` | ${numbers.join(" | ")} | ${date}, ${commit}${mark} |`;
 }
 
 /**
@@ -295,12 +326,9 @@ function onOneLine(code) {
   return code.replace(/\s+/g, " ").trim();
 }
 
-/**
- * @param {string} file
- * @param {Mutation} mutation
- */
-function keyOf(file, { in: line, mutator, code, becomes }) {
-  return JSON.stringify([file, line, mutator, code, becomes]);
+/** @param {Mutation} mutation */
+function keyOf({ in: line, mutator, code, becomes }) {
+  return JSON.stringify([line, mutator, code, becomes]);
 }
 
 /**
@@ -310,5 +338,5 @@ function keyOf(file, { in: line, mutator, code, becomes }) {
  * @param {number} whole
  */
 function percent(part, whole) {
-  return whole === 0 ? "100" : (Math.floor((part / whole) * 1000) / 10).toFixed(1);
+  return `${whole === 0 ? "100" : (Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`;
 }

@@ -1,108 +1,150 @@
-// Mutation testing of the files that decide, one after another, each with its own report in
-// reports/mutation/.
-//   npm run mutation                            every file, then docs/evidence/mutation.md
+// Mutation testing of the files that decide, two at a time and at a low priority. Each result is
+// written to docs/evidence/mutation.json at once, so that a run can be stopped, and all of them to
+// the pages at the end.
+//   npm run mutation                            every file; not again what has already been run
+//                                               since src/ and test/ last changed
+//   npm run mutation -- --changed               the files whose code has changed since their run
 //   npm run mutation -- src/http/redirects.ts   one file
-//   npm run mutation -- --survivors [files]     only what survived or timed out last time
-//   npm run mutation -- --report                only docs/evidence/mutation.md, from the reports
-// Everything else stands in stryker.config.json, the tests in vitest.mutation.config.ts.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// Everything else stands in scripts/mutation/stryker.config.mjs, the tests in vitest.mutation.config.ts.
+import { spawn, spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { needPackages } from "./framework-install.mjs";
-import { DECIDING_FILES, readReport, reportPath, writeReport } from "./mutation-report.mjs";
-import { headline, root } from "./run.mjs";
+import { commitNow } from "./measured.mjs";
+import {
+  DECIDING_FILES,
+  hashOf,
+  readEvidence,
+  recordRun,
+  staleEvidence,
+} from "./mutation-report.mjs";
+import { headline, node, readJson, root } from "./run.mjs";
 
-/** @typedef {import("./mutation-report.mjs").Mutant} Mutant */
+/** @typedef {import("./mutation-report.mjs").Tested} Tested */
 
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const files = named.length > 0 ? named : Object.keys(DECIDING_FILES);
-const unknown = files.find((file) => !Object.hasOwn(DECIDING_FILES, file));
-if (unknown !== undefined) {
-  console.error(
-    `${unknown} has no tests in DECIDING_FILES (scripts/mutation-report.mjs). There are ${Object.keys(DECIDING_FILES).join(", ")}.`,
-  );
-  process.exit(2);
+/** Files at a time: each has a Stryker of its own, whose tests run in one process. */
+const AT_ONCE = 2;
+
+/** About the seconds of a file's start, of a mutant with unit tests, with a server, and in a circle. */
+const [START_SECONDS, UNIT_SECONDS, SERVER_SECONDS, TIMEOUT_SECONDS] = [6, 0.2, 2, 13];
+
+/** For a file that was never run. */
+const USUAL_MUTANTS = 150;
+
+const CODE = ["src", "test", ":!test/mutation-survivors.json"];
+const REPORTS = path.join(root, "reports/mutation");
+
+const files = chosenFiles(process.argv.slice(2));
+const before = readEvidence();
+/** The dearest first, so that none is left alone at the end. */
+const queue = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
+const began = Date.now();
+let [finished, secondsDone] = [0, 0];
+const secondsInAll = files.reduce((sum, file) => sum + secondsOf(file), 0);
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
+process.once("SIGTERM", () => {
+  for (const child of running) child.kill();
+  process.exit(1);
+});
+
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+headline(`Mutation: ${files.length} files, ${AT_ONCE} at a time; stop it with Ctrl+C at any time`);
+// Stryker's plugin runs the project's own vitest, so npm must not install another one for it.
+const modules = await needPackages("scripts/mutation", {
+  ...process.env,
+  npm_config_legacy_peer_deps: "true",
+});
+mkdirSync(REPORTS, { recursive: true });
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) await test(file);
+  }),
+);
+process.exitCode ||= node(["scripts/docs.mjs"]);
+
+/** @param {readonly string[]} args */
+function chosenFiles(args) {
+  if (args.includes("--changed")) return staleEvidence();
+  const unknown = args.filter((file) => !Object.hasOwn(DECIDING_FILES, file));
+  if (unknown.length > 0)
+    throw new Error(`Not in DECIDING_FILES (scripts/mutation-report.mjs): ${unknown.join(", ")}`);
+  return args.length > 0 ? args : Object.keys(DECIDING_FILES).filter((file) => !isDone(file));
 }
-for (const file of process.argv.includes("--report") ? [] : files) {
-  headline(file);
-  // Read by vitest.mutation.config.ts, in the processes that Stryker starts.
-  process.env["MUTATION_TESTS"] = DECIDING_FILES[file]?.join(" ");
-  if (process.argv.includes("--survivors")) await testSurvivors(file);
-  else await test([file], reportPath(file));
-}
-process.exitCode = writeReport();
 
 /**
- * Stryker, installed for this command alone. Its plugin runs the project's own vitest, so npm must
- * not install another one for it.
- *
- * @returns {Promise<{ Stryker: new (options: object) => { runMutationTest(): Promise<unknown> } }>}
- */
-async function loadStryker() {
-  const modules = await needPackages("scripts/mutation", {
-    ...process.env,
-    npm_config_legacy_peer_deps: "true",
-  });
-  return import(pathToFileURL(path.join(modules, "@stryker-mutator/core/dist/src/index.js")).href);
-}
-
-/**
- * @param {readonly string[]} mutate
- * @param {string} fileName of the report
- */
-async function test(mutate, fileName) {
-  mkdirSync(path.dirname(fileName), { recursive: true });
-  const { Stryker } = await loadStryker();
-  await new Stryker({ mutate: [...mutate], jsonReporter: { fileName } }).runMutationTest();
-}
-
-/**
- * Runs the mutants that may be alive again and puts the outcome into the file's report. A file that
- * was changed since is done anew as a whole.
+ * Whether the last run of a file was of the code and the tests as they are now.
  *
  * @param {string} file
  */
-async function testSurvivors(file) {
-  const report = existsSync(reportPath(file)) ? readReport(file) : undefined;
-  if (
-    report === undefined ||
-    report.files[file]?.source !== readFileSync(path.join(root, file), "utf8")
-  )
-    return test([file], reportPath(file));
-  const { mutants } = report.files[file];
-  const ranges = mutants
-    .filter(isInDoubt)
-    .map(
-      ({ location: { start, end } }) =>
-        `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`,
-    );
-  if (ranges.length === 0) return;
-  const partPath = reportPath(file).replace(/\.json$/, ".part.json");
-  await test([...new Set(ranges)], partPath);
-  const part =
-    /** @type {typeof report} */ (JSON.parse(readFileSync(partPath, "utf8"))).files[file]
-      ?.mutants ?? [];
-  const outcomes = new Map(part.map((mutant) => [identityOf(mutant), mutant]));
-  for (const mutant of mutants) {
-    const outcome = outcomes.get(identityOf(mutant));
-    if (outcome !== undefined && isInDoubt(mutant))
-      Object.assign(mutant, { statusReason: undefined }, outcome);
-  }
-  writeFileSync(reportPath(file), JSON.stringify(report));
+function isDone(file) {
+  const run = readEvidence()[file];
+  if (run?.hash !== hashOf(file)) return false;
+  return (
+    spawnSync("git", ["diff", "--quiet", run.commit, "--", ...CODE], { cwd: root }).status === 0
+  );
+}
+
+/** @param {string} file */
+function secondsOf(file) {
+  const { mutants, timedOut } = before[file] ?? { mutants: USUAL_MUTANTS, timedOut: 0 };
+  const isFast = DECIDING_FILES[file]?.every((name) => name.endsWith(".unit.test.ts"));
+  const each = isFast ? UNIT_SECONDS : SERVER_SECONDS;
+  return START_SECONDS + mutants * each + timedOut * TIMEOUT_SECONDS;
+}
+
+/** @param {string} file */
+async function test(file) {
+  const report = path.join(REPORTS, `${file.replace(/^src\//, "").replaceAll("/", "-")}.json`);
+  const log = report.replace(/json$/, "log");
+  const run = { date: new Date().toISOString().slice(0, 10), commit: commitNow(CODE) };
+  const isRun = await stryker(log, {
+    MUTATION_FILE: file,
+    MUTATION_TESTS: DECIDING_FILES[file]?.join(" "),
+    MUTATION_REPORT: report,
+  });
+  const complaints = isRun ? recordRun(file, testedIn(report, file), run) : [`See ${log}`];
+  for (const complaint of complaints) console.error(complaint);
+  if (complaints.length > 0) process.exitCode = 1;
+  finished += 1;
+  secondsDone += secondsOf(file);
+  const minutes = ((Date.now() - began) / 60_000) * (secondsInAll / secondsDone - 1);
+  console.log(`${finished} of ${files.length}, ${Math.ceil(minutes)} min left: ${file}`);
 }
 
 /**
- * Whether a mutant may be alive: no test has failed for it, and it did not run in circles. Where
- * only time ran out, of the run or of a test, it may have been the machine's.
- *
- * @param {Mutant} mutant
+ * @param {string} report
+ * @param {string} file
  */
-function isInDoubt({ status, statusReason = "" }) {
-  if (status === "Killed") return statusReason.includes("timed out in");
-  return !statusReason.startsWith("Hit limit");
+function testedIn(report, file) {
+  const { files } = /** @type {{ files: Record<string, Tested> }} */ (readJson(report));
+  return /** @type {Tested} */ (files[file]);
 }
 
-/** @param {Mutant} mutant */
-function identityOf({ mutatorName, replacement, location }) {
-  return JSON.stringify([mutatorName, replacement, location]);
+/**
+ * @param {string} log where its output goes
+ * @param {Record<string, string | undefined>} env
+ * @returns {Promise<boolean>} whether it came to the end
+ */
+function stryker(log, env) {
+  const output = openSync(log, "w");
+  const program = path.join(modules, "@stryker-mutator/core/bin/stryker.js");
+  const child = spawn(
+    process.execPath,
+    [program, "run", path.join(root, "scripts/mutation/stryker.config.mjs")],
+    {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", output, output],
+    },
+  );
+  closeSync(output);
+  running.add(child);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => {
+      running.delete(child);
+      resolve(code === 0);
+    });
+  });
 }

@@ -1,11 +1,11 @@
 // What docs/screenshots/ shows: the pictures that pages of the docs name. screenshots.mjs takes
 // them and writes a hash of what each one shows to screenshots.json, and a test compares the hashes
 // with today's pages.
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { repliesOf } from "../test/pages/page-server.mjs";
 import { root } from "./run.mjs";
+import { hashOf } from "./source-hash.mjs";
 
 /** @typedef {import("../test/pages/page-server.mjs").Parts} Parts */
 
@@ -48,9 +48,4 @@ function demoApp() {
   return readdirSync(folder)
     .toSorted()
     .map((file) => readFileSync(path.join(folder, file), "utf8"));
-}
-
-/** @param {readonly string[]} texts */
-function hashOf(texts) {
-  return createHash("sha256").update(JSON.stringify(texts)).digest("hex").slice(0, 16);
 }

@@ -29,14 +29,20 @@ const BUILD = [
  *   of each dependency
  */
 export function hashOfSources(sources) {
+  return hashOf(
+    [...BUILD, ...sources]
+      .flatMap(filesOf)
+      .flatMap((file) => [file, readFileSync(path.join(root, file))]),
+  );
+}
+
+/**
+ * @param {readonly (string | Buffer)[]} parts
+ * @returns {string} 16 hexadecimal digits
+ */
+export function hashOf(parts) {
   const hash = createHash("sha256");
-  for (const source of [...BUILD, ...sources]) {
-    for (const file of filesOf(source))
-      hash
-        .update(`${file}\0`)
-        .update(readFileSync(path.join(root, file)))
-        .update("\0");
-  }
+  for (const part of parts) hash.update(part).update("\0");
   return hash.digest("hex").slice(0, 16);
 }
 

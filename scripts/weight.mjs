@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import ts from "typescript";
+import { tokensOf } from "./code-tokens.mjs";
 import { loadedAtStart } from "./loaded-at-start.mjs";
 import { packPackage } from "./pack-package.mjs";
 import { node, readJson, root } from "./run.mjs";
@@ -84,27 +84,14 @@ function row(name, files) {
  * @returns {Code} `lines` with code: neither blank nor only a comment
  */
 function codeOf(file) {
-  const tree = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest);
   /** @type {Set<number>} */
-  const found = new Set();
+  const lines = new Set();
   let characters = 0;
-  /** @param {ts.Node} node */
-  const visit = (node) => {
-    if (ts.isJSDoc(node)) return;
-    const children = node.getChildren(tree);
-    for (const child of children) visit(child);
-    if (children.length > 0 || node.getWidth(tree) === 0) return;
-    characters += node.getWidth(tree);
-    const last = tree.getLineAndCharacterOfPosition(node.getEnd()).line;
-    for (
-      let { line } = tree.getLineAndCharacterOfPosition(node.getStart(tree));
-      line <= last;
-      line += 1
-    )
-      found.add(line);
-  };
-  visit(tree);
-  return { lines: found.size, characters };
+  for (const { text, firstLine, lastLine } of tokensOf(readFileSync(file, "utf8"))) {
+    characters += text.length;
+    for (let line = firstLine; line <= lastLine; line += 1) lines.add(line);
+  }
+  return { lines: lines.size, characters };
 }
 
 /**

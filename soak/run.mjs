@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { startTestProvider } from "idpauth/testing";
 import { RESOURCE, startApi } from "./api.mjs";
 import { EVERY, faults as faultsOf } from "./faults.mjs";
+import { measured } from "../scripts/measured.mjs";
 import { graph } from "./graph.mjs";
 import { startRedis } from "./redis.mjs";
 import { judge } from "./verdict.mjs";
@@ -240,6 +241,8 @@ function page(text) {
 
 # Soak
 
+${measured(`npm run soak -- ${process.argv.slice(2).join(" ")}`)}
+
 A soak is a long test under load with faults. This page has the last result of \`npm run soak\`. An Express application runs in its own process and
 stores its sessions in Redis. Its proxy passes requests, uploads, downloads, event streams and WebSockets on to an API. The test provider
 fails on command, and so does the API. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
@@ -249,7 +252,7 @@ Each line of the list below names a condition, with its result in parentheses. A
 counted by request and status: \`login 302 4738\` means 4738 logins with status 302. The requests \`forged callback\` and \`bad login\` are
 deliberately invalid. \`WebSocket 101\` counts opened WebSockets.
 
-The file \`docs/screenshots/soak.svg\` shows memory, event-loop delay and responses over time.
+![Memory, event-loop delay and responses over time](../screenshots/soak.svg)
 
 ${text}
 `;
