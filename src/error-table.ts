@@ -95,7 +95,7 @@ export const PAGE_ERRORS = errorRows({
     status: 403,
     title: "Your account is missing information that this application needs",
     remedy:
-      "The log line `claims_refused` names the claims, without values. Have the provider send them (scopes, claim mappings, `userinfo`), or allow other values in the schema.",
+      "The log line with this code names the claims, without values. Have the provider send them (scopes, claim mappings, `userinfo`), or allow other values in the schema.",
   },
   step_up_failed: {
     status: 403,
@@ -135,7 +135,7 @@ export const PAGE_ERRORS = errorRows({
     status: 503,
     title: "The sign-in cannot be completed right now",
     remedy:
-      "The log line `hook_threw` names the function, the kind of error and its place in the code. Correct that function.",
+      "The log line `function_threw` names the function, the kind of error and its place in the code. Correct that function.",
   },
 });
 
@@ -247,11 +247,6 @@ export const ERRORS = errorRows({
     status: 504,
     title: "The service behind this page didn't respond in time",
     remedy: "Try again. If the API needs longer, raise its `timeout`.",
-  },
-  provider_refused: {
-    status: 400,
-    title: "The identity provider refused the sign-in or refresh",
-    remedy: "Have the user sign in again.",
   },
 });
 

@@ -166,7 +166,7 @@ export class ProviderRefusedError extends IdpAuthError {
 
   constructor(reason: string, options?: { cause?: unknown; claims?: string | undefined }) {
     super(
-      "provider_refused",
+      "sign_in_refused",
       `The identity provider refused, or its response failed a check (${reason}).`,
       options,
     );

@@ -4,16 +4,9 @@ import type { SessionRequest } from "../access/session-request.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import {
-  ApiTokenError,
-  ERRORS,
-  isOutage,
-  placeOf,
-  type ErrorCode,
-  type IdpAuthError,
-} from "../errors.js";
+import { ApiTokenError, ERRORS, isOutage, type ErrorCode, type IdpAuthError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { logLine, reasonLine } from "../events/log-lines.js";
+import { functionThrew, logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { blockedUser, type Blocked } from "../guard/blocked.js";
 import { isNavigation, loginPath } from "../guard/login-url.js";
@@ -154,17 +147,12 @@ export class SessionExchange implements Exchange {
   }
 
   locationDropped(): void {
-    this.#log("api_location_dropped", {});
+    const { api } = this.api;
+    this.#component.events.log({ ...logLine("api_location_dropped"), details: { api } });
   }
 
   threw(error: unknown): void {
-    const place = placeOf(error);
-    this.#log("api_rule_threw", place === undefined ? {} : { place });
-  }
-
-  #log(code: "api_location_dropped" | "api_rule_threw", more: Readonly<Record<string, string>>) {
-    const details = { api: this.api.api, ...more };
-    this.#component.events.log({ ...logLine(code), details });
+    this.#component.events.log(functionThrew("allow", error, { api: this.api.api }));
   }
 
   /** @param isAgain the session may have ended since the request came */

@@ -111,7 +111,9 @@ export function createApplication({
       return { output: deepFreeze(decision.output), version: claimsVersion };
     const { paths } = decision;
     events.log({
-      ...logLine("claims_refused", `The claims schema doesn't accept a user (${paths}).`),
+      level: "warn",
+      code: "claims_rejected",
+      message: `The claims schema doesn't accept a user (${paths}).`,
       details: { paths },
     });
     return false;

@@ -3,9 +3,9 @@
  * run, with a time limit.
  */
 import type { Clock } from "../clock.js";
-import { HookFailedError, isOutage, placeOf, type HookName } from "../errors.js";
+import { HookFailedError, isOutage, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import { logLine } from "../events/log-lines.js";
+import { functionThrew, logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
@@ -195,15 +195,10 @@ export async function runHook<Result>(
 
 /** Writes the log line of a function that failed. */
 export function reportHook(events: EventHub, hook: HookName | "clientData", error: unknown): void {
-  const cause: unknown = error instanceof HookFailedError ? error.cause : error;
-  const isTimeout = error instanceof HookFailedError && error.reason === "timeout";
-  const kind = isTimeout ? "timeout" : cause instanceof Error ? cause.name : "not_an_error";
-  const place = isTimeout ? undefined : placeOf(cause);
-  const message = isTimeout
-    ? `\`${hook}\` took longer than hookTimeout.`
-    : `\`${hook}\` threw ${kind}.`;
-  events.log({
-    ...logLine("hook_threw", message),
-    details: { hook, kind, ...(place !== undefined && { place }) },
-  });
+  if (error instanceof HookFailedError && error.reason === "timeout")
+    events.log({
+      ...logLine("function_threw", `\`${hook}\` took longer than hookTimeout.`),
+      details: { function: hook, kind: "timeout" },
+    });
+  else events.log(functionThrew(hook, error instanceof HookFailedError ? error.cause : error));
 }

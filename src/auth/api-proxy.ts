@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-request.js";
 import type { Api } from "../config/api-options.js";
-import { check } from "../config/findings.js";
+import { apiMistake } from "../config/check-apis.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import { onFirstClose } from "../http/first-close.js";
@@ -62,8 +62,7 @@ export function createApiProxies<FrameworkRequest extends object>(
         .flatMap(({ api, path }) => (path === undefined ? [] : api))
         .join(", ");
       return missing.map((name) =>
-        check(
-          "E029",
+        apiMistake(
           `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`; there are: ${known || "none"}.`,
         ),
       );

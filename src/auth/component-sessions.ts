@@ -2,7 +2,7 @@
 import { SessionRequest } from "../access/session-request.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { logLine } from "../events/log-lines.js";
+import { functionThrew, logLine } from "../events/log-lines.js";
 import { isSecure, type IdpRequest } from "../http/request.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
@@ -156,8 +156,8 @@ function labelFor(
     // An async function is a mistake, and its rejection must not end the process.
     if (text instanceof Promise) text.catch(() => undefined);
     return labelOf(text);
-  } catch {
-    events.log(logLine("session_label_failed"));
+  } catch (error) {
+    events.log(functionThrew("sessionLabel", error));
     return null;
   }
 }

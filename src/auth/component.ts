@@ -20,9 +20,8 @@ import {
   type DelayedRevocations,
 } from "../endpoints/revocation-after-logout.js";
 import { createRouter, type Router } from "../endpoints/router.js";
-import { placeOf } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { logLine, reasonLine } from "../events/log-lines.js";
+import { functionThrew, reasonLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -163,11 +162,7 @@ function pagesOf(
     sessionsPage: settings.sessionsPage,
     options,
     onRenderFailed(kind, error) {
-      const place = placeOf(error);
-      events.log({
-        ...logLine("page_render_failed"),
-        details: { kind, ...(place !== undefined && { place }) },
-      });
+      events.log(functionThrew("pages.render", error, { page: kind }));
     },
     onLanguageFailed(language, error) {
       events.logOnce({

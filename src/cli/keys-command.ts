@@ -60,7 +60,7 @@ In the application's environment, in place of IDP_CLIENT_SECRET:
   IDP_PRIVATE_KEY=file:${usage.file}
 
 At the provider, choose private_key_jwt ("signed JWT", "public key") for the client, and register this public JWK set.
-With IDP_PUBLISH_KEYS=true, the application publishes it at /idpauth/jwks, an address for the client's jwks_uri.
+The application publishes it at /idpauth/jwks, an address for the client's jwks_uri.
 
 ${JSON.stringify({ keys }, undefined, 2)}
 `,

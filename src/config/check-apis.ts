@@ -25,13 +25,20 @@ export function apiFindings(
   return [
     ...pathFindings(apis, mountPath),
     ...[...mixed].map((resource) =>
-      check(
-        "E029",
+      apiMistake(
         `\`apis\`, SCOPE: a login would request \`.default\` of ${resource} together with its single permissions.`,
       ),
     ),
     ...encryptionFindings(apis),
   ];
+}
+
+/** Something that the option `apis` can't have. */
+export function apiMistake(
+  message: string,
+  remedy = "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
+): Finding {
+  return check("E006", message, remedy);
 }
 
 /** Paths that the proxy, or the endpoints, would take from each other. */
@@ -40,8 +47,7 @@ function pathFindings(apis: readonly Api[], mountPath: string): Finding[] {
   for (const { api, path } of apis)
     if (path !== undefined && (path.startsWith(mountPath) || mountPath.startsWith(path)))
       findings.push(
-        check(
-          "E029",
+        apiMistake(
           `\`apis.${api}\`: the \`path\` and that of the endpoints, ${mountPath}, overlap.`,
         ),
       );
@@ -52,10 +58,7 @@ function pathFindings(apis: readonly Api[], mountPath: string): Finding[] {
     );
     if (below !== undefined)
       findings.push(
-        check(
-          "E029",
-          `\`apis.${api}\`: the \`path\` of \`apis.${below.api}\` begins with its own.`,
-        ),
+        apiMistake(`\`apis.${api}\`: the \`path\` of \`apis.${below.api}\` begins with its own.`),
       );
   }
   return findings;
@@ -70,15 +73,20 @@ function encryptionFindings(apis: readonly Api[]): Finding[] {
     apis.some(({ url }) => url.protocol === "https:")
   )
     findings.push(
-      check(
-        "E029",
+      apiMistake(
         "NODE_TLS_REJECT_UNAUTHORIZED is 0, so the certificates of `apis` wouldn't be checked.",
         "Remove the variable. To trust your own certificate authority, set NODE_EXTRA_CA_CERTS to its certificate's file.",
       ),
     );
   for (const { api, url } of apis)
     if (url.protocol === "http:" && !isLoopback(url.hostname))
-      findings.push(check("W023", `\`apis.${api}\` is an http address of another machine.`));
+      findings.push(
+        check(
+          "W011",
+          `\`apis.${api}\` is an http address of another machine, so its access tokens are sent unencrypted.`,
+          "Use the API's https address.",
+        ),
+      );
   return findings;
 }
 

@@ -63,8 +63,8 @@ function keyFindings(
 ): UnnamedFinding[] {
   const findings: UnnamedFinding[] = [];
   const hasKey = !unset.has("privateKey");
-  if (hasKey && !unset.has("clientSecret")) findings.push(check("E023"));
-  if (hasKey && !unset.has("tokenEndpointAuthMethod")) findings.push(check("E024"));
+  if (hasKey && !(unset.has("clientSecret") && unset.has("tokenEndpointAuthMethod")))
+    findings.push(check("E023"));
   const key = signingKey(privateKey);
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
     findings.push(check("E025"));
@@ -93,6 +93,11 @@ function tenantFindings({ issuer, allowedTenants }: Values): UnnamedFinding[] {
       ];
 }
 
+const UNENCRYPTED_DISCOVERY: SettingText = ({ label }) =>
+  `${label("discoveryUrl")} is an http address of another machine, so the client secret and tokens are sent to it unencrypted, and whoever controls the network can sign in as any user.`;
+const OWN_NETWORK =
+  "Use an https address, unless the network between your application and the provider is your own.";
+
 function insecureProvider(values: Values): UnnamedFinding[] {
   const { issuer, debug, discoveryUrl } = values;
   const findings: UnnamedFinding[] = [];
@@ -104,7 +109,8 @@ function insecureProvider(values: Values): UnnamedFinding[] {
     if (isUnencrypted(endpoint) && !isInternal(name, new URL(endpoint), discoveryUrl))
       findings.push(check(debug === true ? "W011" : "E008", message));
   }
-  if (typeof discoveryUrl === "string" && isUnencrypted(discoveryUrl)) findings.push(check("W024"));
+  if (typeof discoveryUrl === "string" && isUnencrypted(discoveryUrl))
+    findings.push(check("W011", UNENCRYPTED_DISCOVERY, OWN_NETWORK));
   return findings;
 }
 

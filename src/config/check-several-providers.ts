@@ -7,7 +7,6 @@ import { SETTING_NAMES } from "./setting-names.js";
 import {
   PROVIDER_SETTING_NAMES,
   SETTINGS,
-  type CommonValues,
   type SettingName,
   type Values,
 } from "./setting-table.js";
@@ -59,14 +58,13 @@ export function unknownProvider(key: string, keys: readonly string[]): string {
   return `There is no provider ${quoted(key)}. ${known}.`;
 }
 
-/** What the keys of all providers violate together. */
-export function publishedFindings(
-  { publishKeys }: CommonValues,
+/** Private keys that several providers share. */
+export function sharedKeyFindings(
   providers: readonly { readonly key: string | undefined; readonly values: Values }[],
 ): Finding[] {
   const keysOf = ({ privateKey }: Values) =>
     (privateKey ?? []).flatMap(({ publicJwk }) => (publicJwk ? thumbprintInput(publicJwk) : []));
-  const shared = providers.flatMap(({ key, values }, index) => {
+  return providers.flatMap(({ key, values }, index) => {
     const keys = keysOf(values);
     const twin = providers
       .slice(0, index)
@@ -80,10 +78,4 @@ export function publishedFindings(
           ),
         ];
   });
-  // A refused key is undefined here.
-  if (publishKeys !== true || providers.some(({ values }) => values.privateKey === undefined))
-    return shared;
-  return providers.some(({ values }) => keysOf(values).length > 0)
-    ? shared
-    : [...shared, check("E026")];
 }

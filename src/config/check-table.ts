@@ -77,7 +77,7 @@ export const CHECKS = checkTable({
     remedy: ({ env }) => `Add \`openid\` to ${env("scope")}.`,
   },
   E006: {
-    cause: "A setting has a value that isn't allowed, in the environment or in code.",
+    cause: "A setting or an option has a value that isn't allowed, in the environment or in code.",
     remedy:
       "Correct the value. To use the default, remove the setting. docs/reference/settings.md lists the allowed values.",
   },
@@ -122,24 +122,11 @@ export const CHECKS = checkTable({
       "machine. Both are public, so anyone can know them.",
     remedy: NEW_SECRET_KEY,
   },
-  E014: {
-    group: "project middlewares",
-    cause:
-      "The option `store` isn't a session store. For example, it is a database client, a URL or an empty object.",
-    remedy:
-      "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
-  },
   E016: {
     cause: ({ label }) =>
       `${label("authorizationParams")} or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth itself uses, or that must not reach a browser.`,
     remedy: ({ env }) =>
       `Remove the parameter. Set scopes in ${env("scope")}, and the client in ${env("clientId")}. For \`auth_time\` in every ID token, set ${env("requestAuthTime")} instead of \`max_age\` or \`claims\`.`,
-  },
-  E017: {
-    cause:
-      "`onSignIn`, `onRefresh`, `onSignOut` or `clientData` isn't a function, `claims` isn't a Standard Schema, or `claimsVersion` isn't a string.",
-    remedy:
-      "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.",
   },
   E018: {
     cause: ({ label }) =>
@@ -159,12 +146,6 @@ export const CHECKS = checkTable({
       `${env("backchannelLogout")}, ${env("frontchannelLogout")} or IDP_SESSIONS_PAGE is on, but with \`session: "host"\` the framework stores the sessions, so idpauth can't look up the sessions of one user.`,
     remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
   },
-  E021: {
-    cause:
-      "The option `pages` contains an unknown property, a value that isn't allowed, or a message with an unknown key or placeholder.",
-    remedy:
-      "Correct the property that the message names. docs/how-to/your-pages.md lists the properties and their values.",
-  },
   E022: {
     cause:
       "IDP_SESSIONS_NOT_BEFORE (option sessionsNotBefore) is in the future, so each new session would end as soon as it begins, and every sign-in would loop.",
@@ -172,27 +153,15 @@ export const CHECKS = checkTable({
   },
   E023: {
     cause: ({ label }) =>
-      `Both ${label("clientSecret")} and ${label("privateKey")} are set. A client authenticates with one of them.`,
+      `Both ${label("privateKey")} and ${label("clientSecret")} or ${label("tokenEndpointAuthMethod")} are set. A client authenticates with a key or with a secret.`,
     remedy: ({ env }) =>
-      `Remove ${env("clientSecret")} to authenticate with the key, or ${env("privateKey")} to authenticate with the secret.`,
-  },
-  E024: {
-    cause: ({ label }) =>
-      `${label("tokenEndpointAuthMethod")} says how the secret is sent, but ${label("privateKey")} is set.`,
-    remedy: ({ env }) =>
-      `Remove ${env("tokenEndpointAuthMethod")}. A key always authenticates with \`private_key_jwt\`.`,
+      `To authenticate with the key, which always uses \`private_key_jwt\`, remove ${env("clientSecret")} and ${env("tokenEndpointAuthMethod")}. To authenticate with the secret, remove ${env("privateKey")}.`,
   },
   E025: {
     cause: ({ label }) =>
       `${label("certificate")} isn't the certificate of the first key in ${label("privateKey")}.`,
     remedy: ({ env }) =>
       `Set ${env("certificate")} to the certificate of that key, or remove it. Without a private key, it has no effect.`,
-  },
-  E026: {
-    cause: ({ label }) =>
-      `IDP_PUBLISH_KEYS (option publishKeys) is on, but ${label("privateKey")} contains no key whose public half is known.`,
-    remedy: ({ env }) =>
-      `Set ${env("privateKey")}, or remove IDP_PUBLISH_KEYS. If a key management service keeps the key, publish its public half there.`,
   },
   E027: {
     cause:
@@ -205,10 +174,6 @@ export const CHECKS = checkTable({
       "Two providers have the same issuer and the same client ID, so a session could belong to either.",
     remedy:
       "Remove one of them, or register a second client at the provider and use its client ID.",
-  },
-  E029: {
-    cause: "The option `apis` contains something that isn't allowed.",
-    remedy: "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
   },
   E030: {
     cause:
@@ -279,7 +244,7 @@ export const CHECKS = checkTable({
   W011: {
     cause: ({ label }) =>
       `${label("issuer")} is an http address of another machine. Secrets and tokens are sent unencrypted.`,
-    remedy: "Use the provider's https address. Outside debug mode, this is the error E008.",
+    remedy: "Use the https address. For the issuer, this is the error E008 outside debug mode.",
   },
   W012: {
     cause:
@@ -321,17 +286,6 @@ export const CHECKS = checkTable({
       `${label("issuer")} is unset, so users sign in at Google, but ${label("clientId")} doesn't end in \`.apps.googleusercontent.com\`, as Google's client IDs do.`,
     remedy: ({ env }) =>
       `Set ${env("issuer")} to your provider's issuer. If your provider is Google, copy the client ID from the console of Google Cloud.`,
-  },
-  W023: {
-    cause:
-      "An API in the option `apis` has an http address of another machine, so its access tokens are sent unencrypted.",
-    remedy: "Use the API's https address.",
-  },
-  W024: {
-    cause: ({ label }) =>
-      `${label("discoveryUrl")} is an http address of another machine, so the client secret and tokens are sent to it unencrypted, and whoever controls the network can sign in as any user.`,
-    remedy:
-      "Use an https address, unless the network between your application and the provider is your own.",
   },
   W025: {
     group: "project middlewares",

@@ -19,7 +19,7 @@ const OPENED_BY_BROWSERS: readonly string[] = ["authorization_endpoint", "end_se
 
 /**
  * Whether an endpoint may be unencrypted because the application reaches the provider at an
- * internal address: that of IDP_DISCOVERY_URL, about which W024 warns.
+ * internal address: that of IDP_DISCOVERY_URL, about which W011 warns.
  */
 export function isInternal(
   name: string,

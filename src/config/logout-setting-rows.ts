@@ -1,19 +1,14 @@
-import type { KnownProvider } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
 import { type SettingKind } from "./setting-kinds.js";
 import { setting, type RowsOfOptions } from "./setting-row.js";
 
-/** The providers with a logout address of their own. */
-const LOGOUT_PRESETS = ["auth0", "cognito"] as const satisfies readonly KnownProvider[];
-type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
+/** Auth0's profile can't recognize a custom domain. */
+const logoutPreset = (value: unknown) => (value === "auth0" ? value : undefined);
 
-const logoutPreset = (value: unknown) => LOGOUT_PRESETS.find((preset) => preset === value);
-
-/** A boolean, or the name of a provider that has its own kind of logout address. */
-const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
+const logoutAtProvider: SettingKind<boolean | "auth0"> = {
   type: "boolean or choice",
-  allowed: "`auth0`, `cognito`, or true, false, 1, 0, yes, no, on or off, in any letter case",
-  allowedInCode: "true, false, `auth0` or `cognito`",
+  allowed: "`auth0`, or true, false, 1, 0, yes, no, on or off, in any letter case",
+  allowedInCode: "true, false or `auth0`",
   fromText: (text) => logoutPreset(text.toLowerCase()) ?? kind.boolean.fromText(text),
   fromCode: (value) => logoutPreset(value) ?? kind.boolean.fromCode(value),
 };

@@ -6,12 +6,13 @@ export interface OptionsPerProvider {
   /**
    * Whether a logout also ends the provider's session (OpenID Connect RP-Initiated Logout 1.0). The
    * browser goes to the provider's `end_session_endpoint` and returns to `logout-callback`, so
-   * register the `logout-callback` address with the provider. With `auth0` or `cognito`, idpauth
-   * uses the logout address of Auth0 or Amazon Cognito instead.
+   * register the `logout-callback` address with the provider. At Auth0 and
+   * Amazon Cognito, idpauth uses their own logout address instead; set `auth0` if your provider's
+   * custom domain hides that it's Auth0.
    *
    * Default: `false`. Environment variable: `IDP_LOGOUT_AT_PROVIDER`.
    */
-  readonly logoutAtProvider?: boolean | "auth0" | "cognito" | undefined;
+  readonly logoutAtProvider?: boolean | "auth0" | undefined;
   /**
    * Whether the provider may end sessions with a request to `backchannel-logout` (OpenID Connect
    * Back-Channel Logout 1.0). This doesn't work with `session: "host"` (E020).
@@ -80,7 +81,7 @@ export interface OptionsPerProvider {
    * The whole address of the discovery document, if the application can't fetch it at the issuer's
    * address. The `issuer` in the document must still equal IDP_ISSUER, and idpauth uses the
    * endpoints that the document lists, without changing them. An http address of another machine
-   * causes warning W024. Token, JWKS and userinfo endpoints may then be http addresses at the same
+   * causes warning W011. Token, JWKS and userinfo endpoints may then be http addresses at the same
    * origin, but not elsewhere.
    *
    * Default: the issuer, followed by `/.well-known/openid-configuration`. Environment variable:
@@ -179,11 +180,11 @@ export interface OptionsPerProvider {
   /**
    * Whether idpauth sends the parameters of a login to the provider itself, with the client's
    * authentication, before it redirects the browser (PAR, RFC 9126). `when-required`: if the
-   * provider's discovery document requires it. `always`, `never`: independent of the document.
+   * provider's discovery document requires it. `always`: also if it doesn't.
    *
    * Default: `when-required`. Environment variable: `IDP_PUSHED_REQUESTS`.
    */
-  readonly pushedRequests?: "always" | "when-required" | "never" | undefined;
+  readonly pushedRequests?: "always" | "when-required" | undefined;
   /**
    * Whether every login asks the provider for the time of the authentication (`auth_time`), which
    * `maxAge` needs (docs/how-to/step-up.md). If the provider's discovery document contains

@@ -26,7 +26,7 @@ export interface ProviderProfile {
   readonly matches: (provider: Recognized) => boolean;
   /** How client IDs end. */
   readonly clientIdEnd: string;
-  /** The default hostnames of documents (`IDP_DOCUMENT_HOSTS`); undefined: the issuer's. */
+  /** The hostnames of documents; undefined: the issuer's. */
   readonly documentHosts: readonly string[] | undefined;
   /** How a login asks for a refresh token; `nothing`: each login brings one. */
   readonly offline: "offline_access" | "access_type" | "nothing";
@@ -132,7 +132,8 @@ const ROWS = {
     assertion: { audience: "endpoint", algorithm: "RS256" },
   },
   cognito: {
-    matches: ({ issuer }) => /^cognito-idp\.[a-z0-9-]+\.amazonaws\.com$/.test(issuer.hostname),
+    matches: ({ issuer }) =>
+      /^cognito-idp\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/.test(issuer.hostname),
     // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
     logout: { path: "/logout", at: "authorization_endpoint", returnParameter: "logout_uri" },
   },
@@ -175,7 +176,7 @@ export function profileOf(
 export interface LogoutSettings {
   readonly issuer: string;
   /** The name of a provider replaces the endpoint that the document advertises. */
-  readonly logoutAtProvider: boolean | "auth0" | "cognito";
+  readonly logoutAtProvider: boolean | "auth0";
 }
 
 /**
@@ -190,8 +191,8 @@ export function ownLogoutAddress({
   return (typeof setting === "string" ? PROVIDER_PROFILES[setting] : profileOf(issuer)).logout;
 }
 
-/** Returns the default hostnames of a provider's documents. */
-export function defaultDocumentHosts(issuer: string): readonly string[] {
+/** Returns the hostnames of a provider's documents. */
+export function documentHosts(issuer: string): readonly string[] {
   const host = parseUrl(issuer)?.hostname ?? "";
   return profileOf(issuer).documentHosts ?? (host === "" ? [] : [host]);
 }

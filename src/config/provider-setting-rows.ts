@@ -32,7 +32,6 @@ export const PROVIDER_SETTINGS = {
     hidden: true,
     remedyFor: certificateMistake,
   }),
-  publishKeys: setting(kind.boolean, false),
   /** null: what the provider documents. */
   clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null, {
     per: "inherited",
@@ -64,15 +63,11 @@ export const PROVIDER_SETTINGS = {
     {},
     { per: "inherited", hidden: true, remedyFor: parameterMistake },
   ),
-  pushedRequests: setting(kind.oneOf("when-required", "always", "never"), "when-required", {
+  pushedRequests: setting(kind.oneOf("when-required", "always"), "when-required", {
     per: "inherited",
   }),
   loginParams: setting(parameterNames, []),
   /** null: if a route has `maxAge`. */
   requestAuthTime: setting(kind.boolean, null, { per: "inherited" }),
-  /** Hostnames without port. */
-  documentHosts: {
-    kind: kind.hosts,
-  },
   trustedAudiences: setting(kind.audiences, [], { per: "inherited" }),
 } as const satisfies Partial<RowsOfOptions>;

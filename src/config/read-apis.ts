@@ -8,9 +8,8 @@ import type { ValueCheck } from "../record/guard-requirements.js";
 import { isObject, ownProperties } from "../record/json.js";
 import type { Api, ApiOptions, ApiTable } from "./api-options.js";
 import { METHODS, ruleMistakes } from "./api-rules.js";
-import { apiFindings, type LoginScopes } from "./check-apis.js";
+import { apiFindings, apiMistake, type LoginScopes } from "./check-apis.js";
 import { kindOf, quoted } from "./describe-value.js";
-import { check } from "./findings.js";
 
 /**
  * The methods of an API that lists none. Not CONNECT, and not TRACE, whose response repeats the
@@ -117,14 +116,14 @@ export function readApis(
     return {
       apis: new Map(),
       findings: [
-        check("E029", `\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`),
+        apiMistake(`\`apis\` is ${kindOf(option)}; allowed: an object with one object per API.`),
       ],
     };
   } catch {
     // A getter or a proxy.
     return {
       apis: new Map(),
-      findings: [check("E029", "`apis` can't be read. Use plain objects and lists.")],
+      findings: [apiMistake("`apis` can't be read. Use plain objects and lists.")],
     };
   }
 }
@@ -143,7 +142,7 @@ function readTable(
     const row = mistakes.length === 0 ? apiOf(api, values as ApiOptions) : undefined;
     if (row !== undefined) mistakes.push(...ruleMistakes(row.rules, row));
     findings.push(
-      ...mistakes.map((mistake) => check("E029", `\`apis\`, ${quoted(api)}: ${mistake}.`)),
+      ...mistakes.map((mistake) => apiMistake(`\`apis\`, ${quoted(api)}: ${mistake}.`)),
     );
     if (row !== undefined && mistakes.length === 0) apis.set(api, row);
   }

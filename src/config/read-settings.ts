@@ -3,10 +3,9 @@ import { deepFreeze, isObject } from "../record/json.js";
 import { defaultTtl } from "../record/session-life.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
-import { publishedFindings, severalFindings } from "./check-several-providers.js";
+import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
 import { check, named, providerCheck, type UnnamedFinding } from "./findings.js";
 import { PROVIDER_NAME, usableKeys, variableOf } from "./provider-keys.js";
-import { defaultDocumentHosts } from "./provider-profiles.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import {
   SETTING_NAMES,
@@ -123,7 +122,7 @@ export function readSettings(
           ...severalFindings(common, several, isRefused),
           ...several.flatMap((one) => one.findings),
         ]),
-    ...(isRefused ? [] : publishedFindings(common.values, read)),
+    ...(isRefused ? [] : sharedKeyFindings(read)),
   ];
   if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error"))
@@ -134,7 +133,7 @@ export function readSettings(
     names,
     settings: complete(one),
   }));
-  const settings = several === undefined ? providers[0]?.settings : complete(common, providers);
+  const settings = several === undefined ? providers[0]?.settings : complete(common);
   return {
     settings,
     providers,
@@ -226,24 +225,15 @@ function readEach<Name extends SettingName>(
 
 const ALL_SETTINGS = Object.keys(SETTINGS) as readonly SettingName[];
 
-/**
- * Adds the defaults that depend on other settings.
- * @param providers those whose documents are accepted, in place of the issuer's
- */
-function complete(
-  { values, unset }: Pick<Readings, "values" | "unset">,
-  providers?: readonly ConfiguredProvider[],
-): Settings {
+/** Adds the defaults that depend on other settings. */
+function complete({ values, unset }: Pick<Readings, "values" | "unset">): Settings {
   // Unset settings are undefined, in spite of their type. Refused ones are not here any more.
   const given = values as Settings;
-  const { pathPrefix, mountPath, sessionMaxAge, issuer } = given;
-  const hosts =
-    providers?.flatMap(({ settings }) => settings.documentHosts) ?? defaultDocumentHosts(issuer);
+  const { pathPrefix, mountPath, sessionMaxAge } = given;
   return deepFreeze({
     ...given,
     clientSecret: values.clientSecret ?? "",
     sessionTtl: values.sessionTtl ?? defaultTtl(sessionMaxAge),
-    documentHosts: values.documentHosts ?? [...new Set(hosts)],
     scopeIsDefault: unset.has("scope"),
     publicPath: `${pathPrefix}${mountPath}`,
   });

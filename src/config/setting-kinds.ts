@@ -247,15 +247,6 @@ export const origin = string(
   },
 );
 
-export const hosts = list({
-  allowed: "hostnames separated by spaces or commas, without scheme, port or path",
-  allowedInCode: "a list of hostnames, without scheme, port or path",
-  item: (text) => {
-    const name = text.toLowerCase();
-    return HOST_NAME.test(name) && parseUrl(`https://${name}`)?.host === name ? name : undefined;
-  },
-});
-
 export const audiences = list({
   allowed: "client identifiers separated by spaces or commas",
   allowedInCode: "a list of strings that aren't blank",

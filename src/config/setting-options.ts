@@ -144,15 +144,6 @@ export interface SettingOptions<Provider extends string = string> extends Option
    */
   readonly defaultProvider?: NoInfer<Provider> | null | undefined;
   /**
-   * Whether `/idpauth/jwks` publishes the public halves of IDP_PRIVATE_KEY as a JWK set (RFC 7517).
-   * With several providers, there is one such address for each, such as `/idpauth/jwks/staff`.
-   * Register this address as the client's `jwks_uri`, so that the provider learns a new key without
-   * any change to its settings.
-   *
-   * Default: `false`. Environment variable: `IDP_PUBLISH_KEYS`.
-   */
-  readonly publishKeys?: boolean | undefined;
-  /**
    * How long a user's request waits for the provider. After this time, the response has status 503.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_HTTP_TIMEOUT`.
@@ -182,13 +173,6 @@ export interface SettingOptions<Provider extends string = string> extends Option
    * Default: none. Environment variable: `IDP_LOGIN_PARAMS`.
    */
   readonly loginParams?: readonly string[] | undefined;
-  /**
-   * The hostnames that the `isValidIdpUrl` function accepts in a URL.
-   *
-   * Default: `docs.google.com` for Google, otherwise the issuer's hostname. Environment variable:
-   * `IDP_DOCUMENT_HOSTS`.
-   */
-  readonly documentHosts?: readonly string[] | undefined;
   /**
    * The application's origin, as browsers use it. The cookie and the callback belong to this
    * origin. In the environment, the value `/` means unset, because Vite's tools set it.

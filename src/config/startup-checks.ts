@@ -37,6 +37,9 @@ export interface FrameworkFacts {
   readonly middlewareRemedy?: string;
 }
 
+const APPLICATION_REMEDY =
+  "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.";
+
 /** Returns the findings of all startup checks, in the order of a report. Pure. */
 export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
   return inReportOrder([
@@ -44,7 +47,9 @@ export function runChecks(result: SettingsResult, facts: FrameworkFacts): readon
     ...(facts.sessionKind === "host"
       ? frameworkSessionFindings(result, facts)
       : bundledSessionFindings(result, facts)),
-    ...(facts.applicationMistakes ?? []).map((mistake) => check("E017", mistake)),
+    ...(facts.applicationMistakes ?? []).map((mistake) =>
+      check("E006", mistake, APPLICATION_REMEDY),
+    ),
     ...(facts.pageFindings ?? []),
   ]);
 }
@@ -114,7 +119,7 @@ function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFact
 
 function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const { storeMistake } = facts;
-  if (storeMistake !== undefined) return [check("E014", storeMistake.message, storeMistake.remedy)];
+  if (storeMistake !== undefined) return [check("E006", storeMistake.message, storeMistake.remedy)];
   const findings: Finding[] = (facts.storeProblems ?? []).map(storeFinding);
   // With refused settings, the mode is unknown, and the errors come first.
   if (

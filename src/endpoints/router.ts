@@ -46,7 +46,7 @@ function loadedNow(tasks: UnawaitedTasks, load: () => Promise<Endpoint>): Endpoi
 
 interface EndpointRow {
   readonly methods: readonly string[];
-  /** Off unless this setting is on, for one provider at least. */
+  /** Off unless this setting is given or on, for one provider at least. */
   readonly setting?:
     | "debug"
     | "events"
@@ -54,7 +54,7 @@ interface EndpointRow {
     | "logoutAtProvider"
     | "backchannelLogout"
     | "frontchannelLogout"
-    | "publishKeys";
+    | "privateKey";
   /** Each of several providers has its own path: this one, a slash and its key. */
   readonly perProvider?: true;
   /** A request that the browser sends ahead of the user must not have its effect. */
@@ -137,7 +137,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   },
   jwks: {
     methods: READ,
-    setting: "publishKeys",
+    setting: "privateKey",
     perProvider: true,
     create: (_, registration) => createPublicKeys(registration),
   },
@@ -233,7 +233,7 @@ function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
       const { setting, isAsset, perProvider, create } = row;
       const on = context.registrations.filter(
-        ({ settings }) => setting === undefined || settings[setting] !== false,
+        ({ settings }) => setting === undefined || Boolean(settings[setting]),
       );
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
         const route = { ...row, endpoint: create(context, registration) };

@@ -4,7 +4,7 @@ import { failureReason, ProviderRefusedError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { EventName, Events, Listener } from "./events.js";
-import { failureLine, logLine, outageLine, reasonLine } from "./log-lines.js";
+import { failureLine, functionThrew, logLine, outageLine, reasonLine } from "./log-lines.js";
 import type { Log, LogEntry } from "./log.js";
 
 /** Lines of `logOnce` that are remembered. */
@@ -79,8 +79,7 @@ export class EventHub {
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
     const failed = (error: unknown): void => {
-      const thrown = error instanceof Error ? error.name : "a value that isn't an error";
-      this.log(logLine("listener_failed", `A listener of "${name}" threw ${thrown}.`));
+      this.log(functionThrew(`on("${name}")`, error));
     };
     // A copy: a listener that another listener adds gets only later events.
     for (const listener of [...listeners])

@@ -1,3 +1,4 @@
+import { placeOf } from "../errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Events, ProviderEndpoint } from "./events.js";
 import type { LogEntry, LogLevel } from "./log.js";
@@ -16,12 +17,11 @@ export const LOG_CODES = {
   ],
   blocked: ["info", "The guard blocked a request"],
   callback_failed: ["warn", "A sign-in couldn't be completed"],
-  claims_refused: ["warn", "The claims schema doesn't accept a user's claims"],
   data_overwritten: [
     "warn",
     "`onSignIn` replaced data that `updateData` had changed while the hook ran",
   ],
-  hook_threw: ["error", "A function of the application threw or took too long"],
+  function_threw: ["error", "A function of the application threw or took too long"],
   login_failed: ["warn", "A sign-in couldn't be started"],
   logout_failed: ["warn", "A sign-out failed"],
   logout_not_at_provider: ["warn", "A logout couldn't continue at the provider"],
@@ -36,10 +36,6 @@ export const LOG_CODES = {
     "The provider granted an API's token with fewer scopes than requested",
   ],
   api_failed: ["warn", "An API didn't respond as it should"],
-  api_rule_threw: [
-    "error",
-    "The rule of a proxied API threw for a WebSocket, whose request got 500",
-  ],
   api_location_dropped: [
     "info",
     "An API sent a Location that's neither below its `url` nor below the proxy's path, so the browser didn't get this header",
@@ -60,15 +56,10 @@ export const LOG_CODES = {
     "info",
     "A sign-in with prompt=none wasn't possible; the provider needs to show the user a page",
   ],
-  page_render_failed: [
-    "error",
-    "`pages.render` threw or didn't return a string; the user got idpauth's own page",
-  ],
   language_not_loaded: [
     "error",
     "A language of the pages couldn't be loaded, so its pages are in English",
   ],
-  session_label_failed: ["error", "The option `sessionLabel` threw, so the session has no label"],
   provider_removed: [
     "warn",
     "A session has ended, because the settings no longer contain its provider: no provider has its issuer and client ID",
@@ -81,7 +72,6 @@ export const LOG_CODES = {
     "warn",
     "The timeout of `auth.close()` has passed, so idpauth broke off what was still open",
   ],
-  listener_failed: ["error", "A listener of an event threw"],
 } as const satisfies Record<string, readonly [level: LogLevel, text: string]>;
 
 export type LogCode = keyof typeof LOG_CODES;
@@ -115,6 +105,22 @@ export function reasonLine(
   ].join(", ");
   const details = withoutUndefined({ reason, api, cause });
   return { ...logLine(code, `${LOG_CODES[code][1]} (${words}).`), details };
+}
+
+/**
+ * The line of a function of the application that threw: its name, the kind of error and the place,
+ * never the message, which may contain a token.
+ *
+ * @param name as the application writes it, such as `pages.render`
+ */
+export function functionThrew(
+  name: string,
+  error: unknown,
+  more: Readonly<Record<string, string>> = {},
+): LogEntry {
+  const kind = error instanceof Error ? error.name : "not_an_error";
+  const details = withoutUndefined({ function: name, kind, place: placeOf(error), ...more });
+  return { ...logLine("function_threw", `\`${name}\` threw ${kind}.`), details };
 }
 
 /** The line of a failure; undefined if another line reports it. */

@@ -7,7 +7,7 @@ import { FORBIDDEN_IN_URLS, parseUrl } from "./redirects.js";
  * percent-encoding and an explicit `:443` are refused. Pure; never throws.
  *
  * @param url false for a value that is not a string
- * @param documentHosts lower case, without port; setting `IDP_DOCUMENT_HOSTS`
+ * @param documentHosts in lower case, without port
  */
 export function isValidIdpUrl(url: string, documentHosts: readonly string[]): boolean {
   if (typeof url !== "string" || !url.startsWith("https://") || FORBIDDEN_IN_URLS.test(url))

@@ -25,8 +25,16 @@ export function pageFindings(pages: unknown): Finding[] {
   const { logo, name } = pages as PagesOptions;
   const alt = typeof logo === "object" ? logo.alt : undefined;
   return logo !== undefined && (alt ?? name) === undefined
-    ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` isn't set.", ALT)]
+    ? [mistake("`pages.logo` has no `alt`, and `pages.name` isn't set.", ALT)]
     : [];
+}
+
+/** Something that the option `pages` can't have. */
+function mistake(
+  message: string,
+  remedy = "Correct the property that the message names. docs/how-to/your-pages.md lists the properties and their values.",
+): Finding {
+  return check("E006", message, remedy);
 }
 
 const ALT = "Set `pages.name`, or the text of the image: `logo: { src, alt }`.";
@@ -38,7 +46,7 @@ function value(allowed: string, isAllowed: (value: unknown) => boolean): Check {
   return (path, given) =>
     isAllowed(given)
       ? []
-      : [check("E021", `\`${path}\` is ${kindOf(given)}${shown(given)}; allowed: ${allowed}.`)];
+      : [mistake(`\`${path}\` is ${kindOf(given)}${shown(given)}; allowed: ${allowed}.`)];
 }
 
 function shown(given: unknown): string {
@@ -94,18 +102,18 @@ const CHECKS: Readonly<Record<keyof PagesOptions, Check>> = {
 function object(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (path, given) => {
     if (typeof given !== "object" || given === null || Array.isArray(given)) {
-      return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: an object.`)];
+      return [mistake(`\`${path}\` is ${kindOf(given)}; allowed: an object.`)];
     }
     const missing = required.filter((name) => !Object.hasOwn(given, name));
     return [
-      ...missing.map((name) => check("E021", `\`${path}.${name}\` is missing.`)),
+      ...missing.map((name) => mistake(`\`${path}.${name}\` is missing.`)),
       ...Object.entries(given).flatMap(([name, member]: [string, unknown]) => {
         if (Object.hasOwn(checks, name))
           return member === undefined ? [] : (checks[name]?.(`${path}.${name}`, member) ?? []);
         const near = nearestName(name, Object.keys(checks));
         return [
           check(
-            "E021",
+            "E010",
             `There is no option ${quoted(`${path}.${name}`)}.`,
             near && `Did you mean \`${near}\`?`,
           ),
@@ -125,13 +133,12 @@ function line(key: MessageKey): Check {
   const known = placeholdersOf(isPlural ? english.other : english);
   const text: Check = (path, given) => {
     if (typeof given !== "string" || given.trim() === "")
-      return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: a string.`)];
+      return [mistake(`\`${path}\` is ${kindOf(given)}; allowed: a string.`)];
     const names = known.map((name) => `{${name}}`).join(", ");
     return placeholdersOf(given)
       .filter((name) => !known.includes(name))
       .map((name) =>
-        check(
-          "E021",
+        mistake(
           `\`${path}\` has no placeholder {${name}}.`,
           names === "" ? "Remove the braces." : `Use ${names}.`,
         ),

@@ -65,7 +65,7 @@ export interface PagesOptions {
    * its status and its policy headers, so inline scripts and inline styles do not run.
    *
    * @returns the HTML document; undefined for the page of idpauth. If it throws or returns anything
-   *   else, the user gets the page of idpauth, and the log line `page_render_failed` says why
+   *   else, the user gets the page of idpauth, and the log line `function_threw` says why
    */
   render?(page: PageDescription): string | undefined;
 }

@@ -51,13 +51,12 @@ export function createPushedRequests(connection: ProviderConnection): PushedRequ
 
   function endpointOf(metadata: ProviderMetadata): string | undefined {
     const { pushedRequests } = settings;
-    const isRequired =
-      pushedRequests === "when-required" && metadata.require_pushed_authorization_requests === true;
+    const isRequired = metadata.require_pushed_authorization_requests === true;
     if (pushedRequests !== "always" && !isRequired) return undefined;
     const { pushed_authorization_request_endpoint: endpoint } = metadata;
     if (endpoint !== undefined) return endpoint;
     const message: SettingText = ({ env }) =>
-      `Logins are pushed (RFC 9126), but the discovery document has no usable pushed_authorization_request_endpoint. Set it in ${env("providerMetadata")}, or set ${env("pushedRequests")} to \`never\`.`;
+      `Logins are pushed (RFC 9126), but the discovery document has no usable pushed_authorization_request_endpoint. Set it in ${env("providerMetadata")}, or remove ${env("pushedRequests")}, unless the provider requires it.`;
     throw connection.misconfigured({ endpoint: "par", reason: "par_endpoint", message });
   }
 

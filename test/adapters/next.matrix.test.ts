@@ -414,13 +414,13 @@ describe("a store given as a function", () => {
     ["a database client", { defineCommand: () => undefined, disconnect: () => undefined }],
     ["nothing", undefined],
     ["a promise of a store", Promise.resolve(memoryStore())],
-  ])("that returns %s does not start: E014", (_name, returned) => {
+  ])("that returns %s does not start: E006", (_name, returned) => {
     const auth = idpAuth({
       ...SETTINGS,
       mountPath: `/${_name.replaceAll(" ", "-")}/`,
       store: () => returned as SessionStore,
     });
-    expect(() => auth.start()).toThrow("E014");
+    expect(() => auth.start()).toThrow("E006");
   });
 });
 

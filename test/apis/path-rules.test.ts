@@ -115,7 +115,7 @@ describe("a rule for a path", () => {
     // The listener's own for the request over HTTP.
     expect([reached, written.mock.calls.length]).toEqual([[], 1]);
     expect(log.filter(({ level }) => level === "error")).toMatchObject([
-      { code: "api_rule_threw", details: { api: "orders", place: expect.stringMatching(/^at /) } },
+      { code: "function_threw", details: { api: "orders", place: expect.stringMatching(/^at /) } },
     ]);
     expect(JSON.stringify(log)).not.toContain("a secret");
   });

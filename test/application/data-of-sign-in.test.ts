@@ -149,7 +149,7 @@ describe("the function that onSignIn returns as data", () => {
     async (_what, onSignIn: () => SignInResult<Record<string, unknown>>) => {
       const { user } = await start(() => undefined, undefined, { onSignIn });
       expect(await user.isSignedIn()).toBe(false);
-      expect(application.log.map(({ code }) => code)).toContain("hook_threw");
+      expect(application.log.map(({ code }) => code)).toContain("function_threw");
       await settled(application.auth);
       expect(application.provider.requestsTo("revoke")).toHaveLength(1);
     },

@@ -81,7 +81,7 @@ describe("claims of wrong types", () => {
       expect((await user.signIn()).status).toBe(403);
       expect(await isSignedIn(user)).toBe(false);
       expect(JSON.stringify(application.log)).not.toContain("bad:");
-      expect(application.log.find(({ code }) => code === "claims_refused")?.details).toEqual({
+      expect(application.log.find(({ code }) => code === "claims_rejected")?.details).toEqual({
         paths: "groups",
       });
     },

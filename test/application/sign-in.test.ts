@@ -114,9 +114,9 @@ describe("onSignIn", () => {
     expect(await isSignedIn(user)).toBe(false);
     await settled(application.auth);
     expect(revoked()).toBe(1);
-    const line = application.log.find(({ code }) => code === "hook_threw");
+    const line = application.log.find(({ code }) => code === "function_threw");
     expect(line?.message).toBe("`onSignIn` threw RangeError.");
-    expect(line?.details).toMatchObject({ hook: "onSignIn", kind: "RangeError" });
+    expect(line?.details).toMatchObject({ function: "onSignIn", kind: "RangeError" });
     expect(JSON.stringify(application.log)).not.toContain("no row");
   });
 
@@ -127,7 +127,7 @@ describe("onSignIn", () => {
       },
     });
     await user.signIn();
-    const line = application.log.find(({ code }) => code === "hook_threw");
+    const line = application.log.find(({ code }) => code === "function_threw");
     expect(line?.details?.["place"]).toMatch(/sign-in\.test\.ts:\d+:\d+/);
     expect(JSON.stringify(application.log)).not.toContain("ada@example.com");
   });
@@ -204,7 +204,7 @@ describe("onSignIn", () => {
     const user = await start({ onSignIn });
     expect((await user.signIn()).status).toBe(503);
     expect(await isSignedIn(user)).toBe(false);
-    expect(codes()).toContain("hook_threw");
+    expect(codes()).toContain("function_threw");
   });
 
   it("the same user's sign-in sees the old data and keeps it; another user's starts without data", async () => {
@@ -264,7 +264,7 @@ describe("claims", () => {
     expect(await isSignedIn(user)).toBe(false);
     await settled(application.auth);
     expect(revoked()).toBe(1);
-    const line = application.log.find(({ code }) => code === "claims_refused");
+    const line = application.log.find(({ code }) => code === "claims_rejected");
     expect(line?.details).toEqual({ paths: "groups.0" });
     expect(JSON.stringify(application.log)).not.toContain("secret-value");
     expect(problem(await user.get(await user.approve(), asJson))).toBe("claims_rejected");
@@ -480,7 +480,7 @@ describe("onSignOut", () => {
     const idle = settled(application.auth);
     application.clock.advance(5_000);
     await idle;
-    expect(application.log.find(({ code }) => code === "hook_threw")?.message).toBe(
+    expect(application.log.find(({ code }) => code === "function_threw")?.message).toBe(
       "`onSignOut` took longer than hookTimeout.",
     );
   });
@@ -494,7 +494,7 @@ describe("onSignOut", () => {
     await user.signIn();
     expect((await user.get("/idpauth/logout/")).status).toBe(302);
     await settled(application.auth);
-    expect(codes()).toContain("hook_threw");
+    expect(codes()).toContain("function_threw");
   });
 });
 
@@ -535,7 +535,7 @@ describe("clientState and clientData", () => {
     });
     await user.signIn();
     expect(await application.auth.clientState(user.request("/"))).not.toHaveProperty("data");
-    expect(codes()).toContain("hook_threw");
+    expect(codes()).toContain("function_threw");
   });
 });
 

@@ -667,13 +667,6 @@ describe("the discovery document", () => {
       "pushed_authorization_request_endpoint",
     ],
     [
-      "required PAR that is turned off",
-      { require_pushed_authorization_requests: true },
-      { IDP_PUSHED_REQUESTS: "never" },
-      ["E115"],
-      "is `never`, but the discovery document sets `require_pushed_authorization_requests`",
-    ],
-    [
       "no endpoint for PAR that is turned on",
       {},
       { IDP_PUSHED_REQUESTS: "always" },

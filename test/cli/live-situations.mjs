@@ -148,14 +148,14 @@ export const SITUATIONS = [
     },
   },
   {
-    title: "Pushed authorization requests are turned off",
+    title: "Pushed authorization requests are required, without an endpoint",
     codes: ["E115"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({
         ...document,
         require_pushed_authorization_requests: true,
       });
-      return { env: { IDP_PUSHED_REQUESTS: "never" } };
+      return { env: {} };
     },
   },
   {

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import {
-  defaultDocumentHosts,
+  documentHosts,
   ownLogoutAddress,
   profileOf,
   PROVIDER_PROFILES,
@@ -36,7 +36,7 @@ function decisionsFor(issuer: string) {
   const target = { api: "a", audience: ["x"], scope: [], consentLater: false };
   const opaque = { accessToken: "opaque" } as SpentRefresh;
   return {
-    documentHosts: defaultDocumentHosts(issuer).map((host) => host === new URL(issuer).hostname),
+    documentHosts: documentHosts(issuer).map((host) => host === new URL(issuer).hostname),
     offline: offlineParameters(settings, SCOPES),
     doubt: refreshDoubt({ ...settings, loginPrompt: "login" }, {}),
     account: accountPrompt(settings, undefined),
@@ -176,17 +176,28 @@ describe("a new row", () => {
     "an issuer that isn't a URL, such as %j, is an unknown provider",
     (issuer) => {
       expect(profileOf(issuer)).toBe(profileOf(UNKNOWN));
-      expect(defaultDocumentHosts(issuer)).toEqual([]);
+      expect(documentHosts(issuer)).toEqual([]);
     },
   );
 });
 
+describe("the hostnames of documents", () => {
+  it.each([
+    ["https://accounts.google.com", ["docs.google.com"]],
+    ["https://accounts.google.com/", ["docs.google.com"]],
+    ["https://login.example/tenant", ["login.example"]],
+    ["http://127.0.0.1:4000", ["127.0.0.1"]],
+    ["https://accounts.google.com.evil.example", ["accounts.google.com.evil.example"]],
+  ])("of issuer %s", (issuer, hosts) => {
+    expect(documentHosts(issuer)).toEqual(hosts);
+  });
+});
+
 describe("a logout at the provider", () => {
   it("goes to the address of the provider that the setting names, at every issuer", () => {
-    const named = (logoutAtProvider: boolean | "auth0" | "cognito") =>
+    const named = (logoutAtProvider: boolean | "auth0") =>
       ownLogoutAddress({ issuer: UNKNOWN, logoutAtProvider });
     expect(named("auth0")).toBe(PROVIDER_PROFILES.auth0.logout);
-    expect(named("cognito")).toBe(PROVIDER_PROFILES.cognito.logout);
     expect(named(true)).toBeUndefined();
   });
 });

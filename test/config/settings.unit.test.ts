@@ -54,7 +54,6 @@ describe("the table of settings", () => {
       IDP_CLIENT_SECRET: "clientSecret",
       IDP_PRIVATE_KEY: "privateKey",
       IDP_CERTIFICATE: "certificate",
-      IDP_PUBLISH_KEYS: "publishKeys",
       IDP_CLIENT_ASSERTION_AUDIENCE: "clientAssertionAudience",
       IDP_ISSUER: "issuer",
       IDP_ALLOWED_TENANTS: "allowedTenants",
@@ -92,7 +91,6 @@ describe("the table of settings", () => {
       IDP_PATH_PREFIX: "pathPrefix",
       IDP_COOKIE_NAME: "cookieName",
       IDP_TRUST_PROXY: "trustProxy",
-      IDP_DOCUMENT_HOSTS: "documentHosts",
       IDP_TRUSTED_AUDIENCES: "trustedAudiences",
       IDP_LOGOUT_AT_PROVIDER: "logoutAtProvider",
       IDP_BACKCHANNEL_LOGOUT: "backchannelLogout",
@@ -191,7 +189,6 @@ describe("defaults", () => {
       clientSecret: "client-secret",
       privateKey: null,
       certificate: null,
-      publishKeys: false,
       clientAssertionAudience: null,
       issuer: "https://accounts.google.com",
       allowedTenants: null,
@@ -231,7 +228,6 @@ describe("defaults", () => {
       pathPrefix: "",
       cookieName: null,
       trustProxy: false,
-      documentHosts: ["docs.google.com"],
       trustedAudiences: [],
       logoutAtProvider: false,
       backchannelLogout: false,
@@ -258,16 +254,6 @@ describe("defaults", () => {
     expect(
       valid(withEnv({ IDP_SESSION_TTL: "60", IDP_SESSION_MAX_AGE: "2592000" })).sessionTtl,
     ).toBe(60);
-  });
-
-  it.each([
-    ["https://accounts.google.com", ["docs.google.com"]],
-    ["https://accounts.google.com/", ["docs.google.com"]],
-    ["https://login.example/tenant", ["login.example"]],
-    ["http://127.0.0.1:4000", ["127.0.0.1"]],
-    ["https://accounts.google.com.evil.example", ["accounts.google.com.evil.example"]],
-  ])("the document hostnames of issuer %s", (issuer, hosts) => {
-    expect(valid(withEnv({ IDP_ISSUER: issuer })).documentHosts).toEqual(hosts);
   });
 
   it("the environment's unknown names are none of our business", () => {
@@ -379,16 +365,8 @@ describe("the environment", () => {
   });
 
   it("lists of hostnames and audiences are separated by spaces or commas; hostnames are lower-cased", () => {
-    const settings = valid(
-      withEnv({
-        IDP_DOCUMENT_HOSTS: "Docs.Example, b.example",
-        IDP_TRUSTED_AUDIENCES: "api other,third",
-      }),
-    );
-    expect([settings.documentHosts, settings.trustedAudiences]).toEqual([
-      ["docs.example", "b.example"],
-      ["api", "other", "third"],
-    ]);
+    const settings = valid(withEnv({ IDP_TRUSTED_AUDIENCES: "api other,third" }));
+    expect(settings.trustedAudiences).toEqual(["api", "other", "third"]);
   });
 
   it.each([
@@ -426,7 +404,6 @@ describe("the environment", () => {
     ["IDP_LOGOUT_AT_PROVIDER", "0", "logoutAtProvider", false],
     ["IDP_LOGOUT_AT_PROVIDER", "none", "logoutAtProvider", false],
     ["IDP_LOGOUT_AT_PROVIDER", "Auth0", "logoutAtProvider", "auth0"],
-    ["IDP_LOGOUT_AT_PROVIDER", "cognito", "logoutAtProvider", "cognito"],
     ["IDP_BACKCHANNEL_LOGOUT", "on", "backchannelLogout", true],
     ["IDP_COOKIE_NAME", "__Host-app", "cookieName", "__Host-app"],
     ["IDP_COOKIE_NAME", "!#$%&'*+-.^_`|~1aZ", "cookieName", "!#$%&'*+-.^_`|~1aZ"],
@@ -476,11 +453,11 @@ it("IDP_PROVIDER_METADATA is JSON in the environment, an object in code", () => 
   ).toEqual(endpoints);
 });
 
-it.each(["auth0", "cognito", true, false] as const)(
+it.each(["auth0", true, false] as const)(
   "logoutAtProvider may be %j in code",
   (logoutAtProvider) => {
     const settings = valid(readSettings({ logoutAtProvider }, COMPLETE));
-    expectTypeOf(settings.logoutAtProvider).toEqualTypeOf<boolean | "auth0" | "cognito">();
+    expectTypeOf(settings.logoutAtProvider).toEqualTypeOf<boolean | "auth0">();
     expect(settings.logoutAtProvider).toBe(logoutAtProvider);
   },
 );
@@ -606,10 +583,6 @@ describe("a value that isn't allowed", () => {
       "a1111111222243338444555555555555",
       'a string ("a1111111222243338444555555555555")',
     ],
-    ["IDP_DOCUMENT_HOSTS", "https://docs.example", 'a string ("https://docs.example")'],
-    ["IDP_DOCUMENT_HOSTS", "docs.example:443", 'a string ("docs.example:443")'],
-    ["IDP_DOCUMENT_HOSTS", "docs.example.", 'a string ("docs.example.")'],
-    ["IDP_DOCUMENT_HOSTS", "*.example", 'a string ("*.example")'],
     ["STATE_KEY_NAME", "a\u0000b", 'a string ("a\\u0000b")'],
   ])("%s=%s is E006, which names setting, kind and what is allowed", (env, text, got) => {
     const [option, row] = Object.entries(SETTINGS).find(([, candidate]) => candidate.env === env)!;
@@ -686,7 +659,6 @@ describe("a value that isn't allowed", () => {
     ["mountPath", () => "/auth/", "a function"],
     ["issuer", " https://login.example", 'a string (" https://login.example")'],
     ["issuer", new URL("https://login.example"), "an object"],
-    ["documentHosts", "docs.example", 'a string ("docs.example")'],
     ["trustedAudiences", [["api"]], "a list that holds a list"],
 
     ["trustedAudiences", ["api", , "other"], 'a list that holds undefined ("api other")'],
@@ -840,7 +812,7 @@ describe("code and environment", () => {
   });
 
   it("an empty list of document hostnames is accepted in code", () => {
-    expect(valid(readSettings({ documentHosts: [] }, COMPLETE)).documentHosts).toEqual([]);
+    expect(valid(readSettings({ trustedAudiences: [] }, COMPLETE)).trustedAudiences).toEqual([]);
   });
 });
 
@@ -1015,8 +987,8 @@ describe("[CK-2] encryption on the way", () => {
   it.each([
     ["https://idp.internal/x", "https://idp.internal/token", []],
     ["http://localhost:8080/x", "https://idp.internal/token", []],
-    ["http://idp.internal:8080/x?p=y", "http://idp.internal:8080/token", ["W024"]],
-    ["http://idp.internal:8080/x", "http://idp.internal/token", ["E008", "W024"]],
+    ["http://idp.internal:8080/x?p=y", "http://idp.internal:8080/token", ["W011"]],
+    ["http://idp.internal:8080/x", "http://idp.internal/token", ["E008", "W011"]],
     ["https://idp.internal/x", "http://idp.internal/token", ["E008"]],
     ["http://user@idp.internal/x", "https://idp.internal/token", ["E006"]],
     ["https://idp.internal/x#y", "https://idp.internal/token", ["E006"]],
@@ -1040,7 +1012,7 @@ describe("[CK-2] encryption on the way", () => {
             IDP_SESSION_AUTO_REFRESH: "off",
           }),
         ),
-      ).toEqual(["E008", "W024"]);
+      ).toEqual(["E008", "W011"]);
   });
 
   it("each of several providers has its own discovery URL", () => {

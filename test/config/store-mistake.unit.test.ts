@@ -83,7 +83,7 @@ describe("what is given as the store and is none", () => {
   });
 });
 
-describe("the startup check E014", () => {
+describe("the startup check E006", () => {
   const env = {
     SECRET_KEY: "a secret key of at least 32 bytes",
     IDP_CLIENT_ID: "client.apps.googleusercontent.com",
@@ -108,12 +108,12 @@ describe("the startup check E014", () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     const { findings } = error as ConfigurationError;
     const errors = findings.filter(({ severity }) => severity === "error");
-    expect(errors).toEqual([{ code: "E014", severity: "error", ...storeMistake(store) }]);
-    expect((error as Error).message).toContain("E014");
+    expect(errors).toEqual([{ code: "E006", severity: "error", ...storeMistake(store) }]);
+    expect((error as Error).message).toContain("E006");
   });
 
   it("a store starts", () => {
-    expect(start(memoryStore()).map(({ code }) => code)).not.toContain("E014");
+    expect(start(memoryStore()).map(({ code }) => code)).not.toContain("E006");
   });
 });
 

@@ -47,7 +47,7 @@ describe.each(NAMES)("docs/providers/%s", (name) => {
         profileOf(settings?.issuer ?? "").offline === "access_type" ||
         settings?.scope.includes("offline_access") === true;
       const isInternal = settings?.discoveryUrl?.startsWith("http:") === true;
-      const expected = [...(isInternal ? ["W024"] : []), ...(isRefreshed ? [] : ["W004"])];
+      const expected = [...(isInternal ? ["W011"] : []), ...(isRefreshed ? [] : ["W004"])];
       expect(
         findings.map(({ code }) => code),
         JSON.stringify(env),

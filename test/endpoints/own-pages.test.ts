@@ -34,7 +34,7 @@ describe("the option pages", () => {
       (failure as ConfigurationError).findings
         .map(({ code }) => code)
         .filter((code) => code.startsWith("E")),
-    ).toEqual(["E006", "E021", "E021"]);
+    ).toEqual(["E006", "E006", "E006"]);
   });
 
   it("chooses the language of pages and errors by Accept-Language, and puts the colors into the stylesheet", async () => {
@@ -64,9 +64,12 @@ describe("the option pages", () => {
     expect((await user.get("/idpauth/", { headers: { accept: "text/html" } })).body).toContain(
       "You are signed out",
     );
-    const lines = application?.log.filter(({ code }) => code === "page_render_failed") ?? [];
+    const lines = application?.log.filter(({ code }) => code === "function_threw") ?? [];
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ level: "error", details: { kind: "signed-out" } });
+    expect(lines[0]).toMatchObject({
+      level: "error",
+      details: { function: "pages.render", page: "signed-out" },
+    });
     expect(JSON.stringify(lines)).not.toContain("a secret");
   });
 });

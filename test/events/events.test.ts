@@ -340,7 +340,7 @@ describe("events", () => {
     application.auth.on("login", () => (heard += 1));
     expect((await user.signIn()).status).toBe(302);
     expect(heard).toBe(1);
-    const lines = application.log.filter(({ code }) => code === "listener_failed");
+    const lines = application.log.filter(({ code }) => code === "function_threw");
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toContain("EVIL");
   });
@@ -350,7 +350,7 @@ describe("events", () => {
     application.auth.on("login", () => Promise.reject(new TypeError("EVIL")));
     expect((await user.signIn()).status).toBe(302);
     await expect
-      .poll(() => application.log.filter(({ code }) => code === "listener_failed"))
+      .poll(() => application.log.filter(({ code }) => code === "function_threw"))
       .toHaveLength(1);
     expect(JSON.stringify(application.log)).not.toContain("EVIL");
   });
@@ -396,7 +396,7 @@ describe("events", () => {
     );
     await user.signIn();
     await settled(application.auth);
-    expect(application.log.map(({ code }) => code)).toContain("listener_failed");
+    expect(application.log.map(({ code }) => code)).toContain("function_threw");
   });
 
   it("a listener that was removed hears nothing", async () => {

@@ -221,10 +221,8 @@ describe("a client has a secret or a key", () => {
     [
       "a way to send the secret, and a key",
       { IDP_PRIVATE_KEY, IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" },
-      ["E024"],
+      ["E023"],
     ],
-    ["keys to publish", { IDP_PRIVATE_KEY, IDP_PUBLISH_KEYS: "yes" }, []],
-    ["no keys to publish", { IDP_CLIENT_SECRET: "secret", IDP_PUBLISH_KEYS: "yes" }, ["E026"]],
   ])("%s", (_name, env, codes) => {
     expect(errors(withEnv(env)).map(({ code }) => code)).toEqual(codes);
   });

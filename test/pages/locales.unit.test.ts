@@ -39,7 +39,6 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "session_ended",
   "shutting_down",
   "insufficient_user_authentication",
-  "provider_refused",
   "api_path_invalid",
   "api_sign_in_required",
   "api_token_refused",

@@ -109,7 +109,7 @@ describe.skipIf(executablePath === undefined)(
       await reported("inline event handler");
       await unharmed("/idpauth/sessions");
       expect(requested).toEqual([]);
-      expect(log.filter(({ code }) => code === "page_render_failed")).toEqual([]);
+      expect(log.filter(({ code }) => code === "function_threw")).toEqual([]);
     });
 
     it("that a link with markup in every parameter and header opens contains none of it", async () => {

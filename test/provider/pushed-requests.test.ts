@@ -51,9 +51,7 @@ describe("a login", () => {
     [undefined, { pushedRequests: true }, false],
     [undefined, REQUIRED, true],
     ["always", { pushedRequests: true }, true],
-    ["never", { pushedRequests: true }, false],
     // The provider may except this client.
-    ["never", REQUIRED, false],
   ])(
     "with pushedRequests %s at a provider with %o: pushed %s",
     async (pushedRequests, provider = {}, isPushed) => {
@@ -147,7 +145,7 @@ describe("a login", () => {
       clientSecret,
     });
     const providers = {
-      staff: { ...of(application.provider), pushedRequests: "never" as const },
+      staff: { ...of(application.provider), pushedRequests: "when-required" as const },
       customers: of(other),
     };
     const auth = application.another({

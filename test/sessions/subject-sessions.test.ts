@@ -382,7 +382,7 @@ describe("a label", () => {
     const user = await signedIn();
     expect(await user.isSignedIn()).toBe(true);
     expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
-    expect(app.log.map(({ code }) => code)).toContain("session_label_failed");
+    expect(app.log.map(({ code }) => code)).toContain("function_threw");
   });
 });
 

@@ -78,8 +78,8 @@ function create(
   adapter: FrameworkAdapter<Incoming>,
 ): Component {
   if (store === undefined) return createIdpAuth<Incoming>(options, adapter);
-  // A function that returns nothing must not mean sessions in memory: null makes the startup check
-  // E014 fail.
+  // A function that returns nothing must not mean sessions in memory: null is no store,
+  // which is the error E006.
   const opened =
     typeof store === "function"
       ? ((store() as SessionStore | undefined) ?? (null as unknown as SessionStore))

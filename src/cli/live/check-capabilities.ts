@@ -55,19 +55,7 @@ export function checkRequests(
   const findings = document["require_signed_request_object"] === true ? [liveCheck("E114")] : [];
   const isRequired = document["require_pushed_authorization_requests"] === true;
   const { pushedRequests, providerMetadata } = settings;
-  if (pushedRequests === "never" || (pushedRequests === "when-required" && !isRequired)) {
-    if (!isRequired) return { fact: "plain", findings };
-    const message: SettingText = ({ label }) =>
-      `${label("pushedRequests")} is \`never\`, but the discovery document sets ` +
-      "`require_pushed_authorization_requests` (PAR, RFC 9126). The provider refuses every login.";
-    return {
-      fact: "plain",
-      findings: [
-        ...findings,
-        liveCheck("E115", message, ({ env }) => `Remove ${env("pushedRequests")}.`),
-      ],
-    };
-  }
+  if (pushedRequests !== "always" && !isRequired) return { fact: "plain", findings };
   const name = "pushed_authorization_request_endpoint";
   const problem = endpointProblem(name, { ...document, ...providerMetadata }[name], settings);
   if (problem === undefined) return { fact: "pushed", findings };

@@ -37,7 +37,7 @@ export function checkLogout(
       "logoutAtProvider",
       "doesn't contain a usable `end_session_endpoint`. A logout ends only the application's session.",
       ({ env }) =>
-        `For your own domain at Auth0 or Amazon Cognito, set it to \`auth0\` or \`cognito\`. Otherwise name the endpoint in ${env("providerMetadata")}.`,
+        `For your own domain at Auth0, set it to \`auth0\`. Otherwise name the endpoint in ${env("providerMetadata")}.`,
     );
   }
   if (settings.backchannelLogout && !fact.backchannel) {

@@ -81,10 +81,10 @@ export const LIVE_CHECKS = checkTable(
       remedy: "Turn that requirement off at the provider, if possible for this client only.",
     },
     E115: {
-      cause: ({ label }) =>
-        `${label("pushedRequests")} doesn't fit the discovery document, so nobody can sign in.`,
+      cause:
+        "Logins are pushed (PAR, RFC 9126), but the discovery document contains no usable endpoint for them, so nobody can sign in.",
       remedy: ({ env }) =>
-        `Remove ${env("pushedRequests")}. If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}.`,
+        `If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}. Otherwise, remove ${env("pushedRequests")}.`,
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",
@@ -141,11 +141,6 @@ export const LIVE_CHECKS = checkTable(
         "There is no file at the path in --store. The check doesn't create the file, so it didn't test the store.",
       remedy:
         "Check the path. If it is correct, start the application once, which creates the file, and run the check again.",
-    },
-    W112: {
-      cause:
-        "The check couldn't remove an entry that it wrote into the store. The entry doesn't belong to a session, and expires within two minutes.",
-      remedy: "If the store removes expired entries, ignore this warning.",
     },
     W113: {
       cause: ({ env }) =>

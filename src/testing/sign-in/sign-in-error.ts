@@ -49,7 +49,7 @@ const HINTS: Partial<Record<string, string>> = {
   sign_in_refused: REFUSED,
   provider_misconfigured: REFUSED,
   claims_rejected:
-    "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_refused` names them.",
+    "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_rejected` names them.",
   session_missing: "Run the session middleware before idpauth.",
   not_found: "Check that idpauth is mounted at the path in the option `mountPath`.",
 };
