@@ -293,8 +293,12 @@ describe("README.md", () => {
     expect(await compile(inner, ["consumer.ts"], [])).toBe("");
   });
 
-  it("has at most 6 KB", () => {
-    expect(Buffer.byteLength(PAGES[0] ?? "")).toBeLessThanOrEqual(6144);
+  it("has at most 6 KB, without what a release leaves out", () => {
+    const published = (PAGES[0] ?? "").replace(
+      /<!-- without addresses -->[^]*?with addresses: -->\n\n/,
+      "",
+    );
+    expect(Buffer.byteLength(published)).toBeLessThanOrEqual(6144);
   });
 });
 
