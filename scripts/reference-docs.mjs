@@ -215,14 +215,13 @@ export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) 
     ),
     "## Log lines",
     "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
-    table(
-      ["Code", "Level", "Meaning", "Remedy"],
-      Object.entries(logCodes).map(([code, [level]]) => [
-        `\`${code}\``,
-        level,
+    ...Object.entries(logCodes).flatMap(([code, [level, title]]) =>
+      entry(
+        `### ${code}`,
+        `${title} (${level})`,
         text("log", code),
         proseOf(tables, "log", code).remedy ?? "",
-      ]),
+      ),
     ),
     "## Reason codes",
     "A reason code is the reason why a user isn't signed in. It appears in `explainIdpAuthentication`, in events, in the log, in the guard's 401, and in the probe with `?details=true`.",

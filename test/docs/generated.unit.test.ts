@@ -197,13 +197,9 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   });
 
   it("docs/reference/errors.md has a heading, and so an anchor of its own, for each code", () => {
-    const codes = [...Object.keys(CHECKS), ...Object.keys(ERRORS), ...Object.keys(REASONS)];
+    const codes = [CHECKS, ERRORS, LOG_CODES, REASONS].flatMap((table) => Object.keys(table));
     const headings = errors.split("\n").filter((line) => /^#{3,4} (?!Group: )/.test(line));
     expect(headings.map((line) => line.replace(/^#+ /, "")).sort()).toEqual([...codes].sort());
-  });
-
-  it("docs/reference/errors.md has a line for each code of the log", () => {
-    for (const code of Object.keys(LOG_CODES)) expect(errors).toContain(`\n| \`${code}\` |`);
   });
 
   it("every link points to a heading", () => {

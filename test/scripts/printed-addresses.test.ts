@@ -7,6 +7,7 @@ import { stagePackage } from "../../scripts/stage-package.mjs";
 import { CHECKS } from "../../src/config/check-table.js";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { ERRORS, seeExplanation } from "../../src/errors.js";
+import { LOG_CODES } from "../../src/events/log-lines.js";
 import { buildPackage } from "../support/build.js";
 import { anchorsOf } from "../support/page-anchors.js";
 
@@ -15,7 +16,7 @@ import { anchorsOf } from "../support/page-anchors.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const ERRORS_PAGE = "docs/reference/errors.md";
-const CODES = [...Object.keys({ ...CHECKS, ...LIVE_CHECKS }), ...Object.keys(ERRORS)];
+const CODES = Object.keys({ ...CHECKS, ...LIVE_CHECKS, ...ERRORS, ...LOG_CODES });
 
 const anchorsIn = (file: string) => anchorsOf(readFileSync(path.join(ROOT, file), "utf8"));
 
@@ -46,7 +47,7 @@ function packed(documentation: string) {
 const found = (text: string, pattern: RegExp) =>
   Array.from(text.matchAll(pattern), ([, page = "", anchor = ""]) => ({ page, anchor }));
 
-it("each code of a check and of an error has a section on the errors page", () => {
+it("each code of a check, an error and a log line has a section on the errors page", () => {
   const anchors = anchorsIn(ERRORS_PAGE);
   expect(CODES.length).toBeGreaterThan(100);
   expect(CODES.filter((code) => !anchors.has(code.toLowerCase()))).toEqual([]);
