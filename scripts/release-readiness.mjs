@@ -8,13 +8,14 @@ import { missingAddresses } from "./project-links.mjs";
  * @property {string} changelog the text of CHANGELOG.md
  * @property {readonly string[]} changes files with changes that are not committed
  * @property {boolean} isTaken whether another commit has the version's tag
+ * @property {readonly string[]} stale files whose code is newer than their evidence
  */
 
 /**
  * @param {Situation} situation
  * @returns {string[]} one line for each reason not to release
  */
-export function reasonsAgainst({ project, version, changelog, changes, isTaken }) {
+export function reasonsAgainst({ project, version, changelog, changes, isTaken, stale }) {
   return [
     ...missingAddresses(project),
     ...(isTaken
@@ -22,6 +23,11 @@ export function reasonsAgainst({ project, version, changelog, changes, isTaken }
       : []),
     ...(notesOf(changelog, version) === ""
       ? [`CHANGELOG.md has no notes below the heading "## ${version}".`]
+      : []),
+    ...(stale.length > 0
+      ? [
+          `docs/evidence/mutation.md: ${stale.length} files have changed since their run. Run \`npm run mutation -- --changed\`.`,
+        ]
       : []),
     ...changes.map((file) => `Not committed: ${file}`),
   ];

@@ -10,6 +10,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { staleEvidence } from "./mutation-report.mjs";
 import { pageWithLinks, readProject } from "./project-links.mjs";
 import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
 import { buildTwice } from "./reproducible.mjs";
@@ -35,7 +36,8 @@ const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
 const { version } = manifest;
 
 headline(`Release ${version}: what is missing`);
-const reasons = reasonsAgainst({ project: written, version, changelog, ...gitState() });
+const stale = staleEvidence();
+const reasons = reasonsAgainst({ project: written, version, changelog, stale, ...gitState() });
 for (const reason of reasons) console.error(reason);
 if (reasons.length === 0) console.log("nothing");
 if (process.argv.includes("--check") || (reasons.length > 0 && !isRehearsal))

@@ -8,9 +8,9 @@ const project = {
 };
 const changelog =
   "# Changelog\n\n## 0.2.0, 2026-01-02\n\n- One.\n\n### Sessions\n\n- Two.\n\n## 0.1.0\n\n- First.\n\n## 0.0.1\n";
-const ready = { project, version: "0.1.0", changelog, changes: [], isTaken: false };
+const ready = { project, version: "0.1.0", changelog, changes: [], isTaken: false, stale: [] };
 
-it("nothing is missing if the addresses, the notes and all commits are there", () => {
+it("nothing is missing if the addresses, the notes, all commits and the evidence are there", () => {
   expect(reasonsAgainst(ready)).toEqual([]);
 });
 
@@ -19,6 +19,10 @@ it.each([
   [{ version: "0.3.0" }, 'CHANGELOG.md has no notes below the heading "## 0.3.0".'],
   [{ version: "0.0.1" }, 'CHANGELOG.md has no notes below the heading "## 0.0.1".'],
   [{ changes: ["src/index.ts"] }, "Not committed: src/index.ts"],
+  [
+    { stale: ["src/a.ts", "src/b.ts"] },
+    "docs/evidence/mutation.md: 2 files have changed since their run. Run `npm run mutation -- --changed`.",
+  ],
   [
     { isTaken: true },
     "The tag v0.1.0 belongs to another commit. Raise the version in package.json.",
