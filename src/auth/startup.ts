@@ -99,7 +99,6 @@ function checkFacts({ options, adapter, facts }: CheckParts): CheckedFacts {
       storeMistake: mistake,
       storeProblems: mistake === undefined ? store?.problems : undefined,
     }),
-    sessionGiven: session !== undefined,
   };
 }
 

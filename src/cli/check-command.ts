@@ -23,7 +23,7 @@ export type ExitCode = 0 | 1 | 2;
 
 const OPTIONS_IN_CODE =
   "Options in code (E010). They override the environment. If your code sets an option, ignore a finding about that setting.";
-const MIDDLEWARE = "The session middleware (E002, W007, W008).";
+const MIDDLEWARE = "The session middleware (E002, W008).";
 const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
 const ROUTES = "Routes that are guarded in modules which --module doesn't import (E027, W016).";
 const SAME_STORE = "Whether the application uses the store in --store (E009, W005, W006).";

@@ -217,13 +217,6 @@ export const CHECKS = checkTable({
       "On Fastify, register @fastify/session with `rolling: false`. By default, it writes its copy after every request. " +
       'If no copy may ever undo a logout, use idpauth\'s own sessions: remove `session: "host"` and pass a `store`.',
   },
-  W007: {
-    group: "project middlewares",
-    cause:
-      "The framework has a session middleware, but idpauth uses its own sessions, because neither `store` nor `session` is given.",
-    remedy:
-      "To use the framework's sessions, set `session: \"host\"`. To use idpauth's own sessions, pass a `store`.",
-  },
   W008: {
     group: "project middlewares",
     cause: "idpauth can't tell whether the framework's session middleware is installed.",

@@ -29,8 +29,6 @@ export interface FrameworkFacts {
   readonly applicationMistakes?: readonly string[];
   /** The findings about the option `pages`. */
   readonly pageFindings?: readonly Finding[];
-  /** Whether the option `session` is given. */
-  readonly sessionGiven: boolean;
   /** The framework's name for messages: `Express`. */
   readonly frameworkName: string;
   /** How to install this framework's session middleware, for E002. */
@@ -128,13 +126,5 @@ function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFa
     !(settings.debug && isOnThisMachine(settings.baseUrl))
   )
     findings.push(check("W005"));
-  if (!facts.storeGiven && !facts.sessionGiven && facts.sessionMiddleware === "present") {
-    findings.push(
-      check(
-        "W007",
-        `${facts.frameworkName} has a session middleware, but idpauth uses its own sessions, because neither \`store\` nor \`session\` is given.`,
-      ),
-    );
-  }
   return findings;
 }

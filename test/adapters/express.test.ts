@@ -828,17 +828,6 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
     expect(() => auth.mount(application)).toThrow(/cookie-only/);
   });
 
-  it.each<[string, boolean, IdpAuthOptions, boolean]>([
-    ["present, neither store nor session given", true, {}, true],
-    ['present, session: "bundled" given', true, { session: "bundled" }, false],
-    ['present, session: "host" given', true, { session: "host" }, false],
-    ["absent", false, {}, false],
-  ])("W007: a framework session that is %s", (_what, isInstalled, options, warned) => {
-    expect(
-      codesOf((into) => (isInstalled ? into.use(installed()) : into), options).includes("W007"),
-    ).toBe(warned);
-  });
-
   it("bundled sessions need no middleware", () => {
     expect(codesOf(() => undefined, {}).filter((code) => code.startsWith("E"))).toEqual([]);
   });

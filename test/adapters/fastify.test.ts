@@ -279,24 +279,6 @@ describe("startup checks", () => {
     void instance.register(idpAuth({ ...COMPLETE, session: "host" }).plugin);
     await expect(instance.ready()).rejects.toThrow(/cookie-only[^]*@fastify\/session/);
   });
-
-  it("W007 is logged with @fastify/session if neither store nor session is set", async () => {
-    const arrange = async (instance: FastifyInstance, auth: FastifyIdpAuth) => {
-      await registerSession(instance);
-      await instance.register(auth.plugin);
-    };
-    const { session: _session, ...neither } = COMPLETE;
-    const both = await Promise.all([
-      codesOf(arrange, { ...neither, session: "bundled" }),
-      codesOf((instance, auth) => instance.register(auth.plugin), { session: "bundled" }),
-    ]);
-    expect(both.flat()).not.toContain("W007");
-    const log: string[] = [];
-    const instance = fastify();
-    await arrange(instance, idpAuth({ ...neither, log: ({ code }) => log.push(code) }));
-    await instance.close();
-    expect(log).toContain("W007");
-  });
 });
 
 describe("scopes", () => {

@@ -69,7 +69,7 @@ describe("idpauth check --module", () => {
     expect([code, codes]).toEqual([1, ["E010", "E006"]]);
     expect(notSeen).not.toContain("Options in code");
     expect(notSeen).not.toContain("Where sessions are stored");
-    expect(notSeen).toContain("The session middleware (E002, W007, W008)");
+    expect(notSeen).toContain("The session middleware (E002, W008)");
   });
 
   it("exits with 0 on warnings, and knows which store is given", async () => {

@@ -26,7 +26,6 @@ const HOST: FrameworkFacts = {
   sessionMiddleware: "present",
   sessionKind: "host",
   storeGiven: false,
-  sessionGiven: true,
   frameworkName: "Express",
 };
 type Changes = Record<string, string | undefined>;

@@ -31,7 +31,6 @@ const FACTS: FrameworkFacts = {
   sessionMiddleware: "not-applicable",
   sessionKind: "bundled",
   storeGiven: true,
-  sessionGiven: false,
   frameworkName: "Express",
 };
 
@@ -111,31 +110,10 @@ describe("bundled sessions", () => {
   ])("without a store, %s", (_name, result, expected) => {
     expect(codes(result, { storeGiven: false })).toEqual(expected);
   });
-
-  it.each<[Partial<FrameworkFacts>, string[]]>([
-    [{ sessionMiddleware: "present", storeGiven: false, sessionGiven: false }, ["W007"]],
-    [{ sessionMiddleware: "present", storeGiven: true, sessionGiven: false }, []],
-    [{ sessionMiddleware: "present", storeGiven: false, sessionGiven: true }, []],
-    [{ sessionMiddleware: "unknown", storeGiven: false, sessionGiven: false }, []],
-    [{ sessionMiddleware: "cookie-only", storeGiven: false, sessionGiven: false }, []],
-  ])("with the framework's sessions: %j", (facts, expected) => {
-    expect(codes(DEBUG, facts)).toEqual(expected);
-  });
-
-  it('W007 names the framework and `session: "host"`', () => {
-    const [finding] = runChecks(DEBUG, {
-      ...FACTS,
-      sessionMiddleware: "present",
-      storeGiven: false,
-    });
-    expect(finding).toMatchObject({ code: "W007", severity: "warning" });
-    expect(finding!.message).toContain("Express");
-    expect(finding!.remedy).toContain('`session: "host"`');
-  });
 });
 
 describe('[START-1] session: "host"', () => {
-  const HOST = { sessionKind: "host", sessionGiven: true, storeGiven: false } as const;
+  const HOST = { sessionKind: "host", storeGiven: false } as const;
 
   it.each<[FrameworkFacts["sessionMiddleware"], string[]]>([
     ["present", ["W006"]],
@@ -213,7 +191,6 @@ describe("the report", () => {
     });
     const facts = {
       sessionKind: "host",
-      sessionGiven: true,
       storeGiven: true,
       sessionMiddleware: "absent",
     } as const;
