@@ -1,5 +1,4 @@
-import type { Stored } from "idpauth/adapter";
-import { memoryStore, type SessionStore } from "idpauth";
+import { memoryStore, type SessionStore, type Stored } from "idpauth";
 import type { DemoConfiguration, Environment } from "./configuration.js";
 
 /**

@@ -5,9 +5,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { browserSizes, tooLarge } from "./browser-size.mjs";
-import { bundlePackage, minifyTools } from "./bundle.mjs";
+import { bundlePackage } from "./bundle.mjs";
 import { packageEntries } from "./entries.mjs";
-import { writeEntryTypes } from "./entry-types.mjs";
+import { copyEntryTypes } from "./entry-types.mjs";
 import { withFileLock } from "./file-lock.mjs";
 import { root, tool } from "./run.mjs";
 import { hashOfSources } from "./source-hash.mjs";
@@ -17,7 +17,7 @@ const dist = path.join(root, "dist");
 const stamp = path.join(root, "build/.sources");
 
 const DECLARATIONS =
-  "--noEmit false --declaration --emitDeclarationOnly --stripInternal --rootDir src --outDir build".split(
+  "--noEmit false --declaration --declarationMap --emitDeclarationOnly --stripInternal --rootDir src --outDir build".split(
     " ",
   );
 
@@ -41,9 +41,8 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) return void (process.exitCode = 1);
   await bundlePackage(dist);
-  await minifyTools(dist);
   const typed = packageEntries().filter(({ isProgram }) => !isProgram);
-  writeEntryTypes(
+  copyEntryTypes(
     path.join(root, "build"),
     dist,
     typed.map(({ module }) => `${module}.d.ts`),

@@ -1,11 +1,13 @@
 // Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes
-// about a second.
+// a few seconds.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
+import { rollup } from "rollup";
 import ts from "typescript";
-import { packageEntries, sourceOf } from "./entries.mjs";
+import { isShipped, packageEntries, sourceOf } from "./entries.mjs";
 import { root } from "./run.mjs";
+import { mapOfLines } from "./source-maps.mjs";
 
 /**
  * Packages and Node's own modules. The project's own files start with a dot, a slash or, on
@@ -13,36 +15,16 @@ import { root } from "./run.mjs";
  */
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 
-const COMMON = {
+/** One that has its lines to itself. */
+const DOCSTRING = /^ *\/\*\*.*?\*\/$/gms;
+
+const FOR_BROWSERS = {
   cwd: root,
   external: EXTERNAL,
-  resolve: { extensionAlias: { ".js": [".ts", ".tsx"] } },
+  platform: /** @type {const} */ ("browser"),
+  resolve: { extensionAlias: { ".js": [".ts"] } },
   // The paths in it are for the type check and the tests.
   tsconfig: /** @type {const} */ (false),
-  checks: {
-    // `idpauth/react` begins with "use client", which Rolldown keeps at the start of an entry.
-    moduleLevelDirective: false,
-    // What one part loads late, another one that loads late may import at once.
-    ineffectiveDynamicImport: false,
-  },
-};
-
-const OUTPUT = {
-  format: /** @type {const} */ ("esm"),
-  entryFileNames: "[name].js",
-  // The types have the docstrings. A line with the name of each module stays.
-  comments: { jsdoc: false },
-  minifyInternalExports: false,
-};
-
-/**
- * Shortens the names of local variables, 6 % of the packed code. Functions, classes and lines stay,
- * and so do the stack traces that name them.
- */
-const SHORTER_LOCALS = {
-  compress: false,
-  mangle: { keepNames: { function: true, class: true } },
-  codegen: { removeWhitespace: false },
 };
 
 /**
@@ -65,68 +47,148 @@ const CHUNKS = [
   ["provider", /^provider\//],
   [
     "apis-over-node",
-    /^apis\/(?:proxy-over-node|node-transport|connections|api-timeout|websocket)\.ts$/,
+    /^apis\/(?:fetch-api-stream|proxy-over-node|node-transport|connections|api-timeout|websocket)\.ts$/,
   ],
   ["apis", /^apis\//],
-  ["test-provider", /^testing\/provider\//],
+  ["test-provider", /^testing\/(?:provider\/|loopback-hostname\.|running-clock\.)/],
   ["testing", /^testing\/(?!index)/],
   ["conformance", /^conformance\//],
 ];
 
+/** @type {import("rollup").InputOptions} */
+const INPUT = {
+  external: EXTERNAL,
+  // It takes statements out of functions, such as one that adds a private field to an object.
+  treeshake: false,
+  // OUTPUT repeats the "use client" of `idpauth/react`.
+  onLog: (level, log, report) => {
+    if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
+  },
+};
+
+/** @type {import("rollup").OutputOptions} */
+const OUTPUT = {
+  format: "esm",
+  entryFileNames: "[name].js",
+  chunkFileNames: "chunks/[name].js",
+  generatedCode: "es2015",
+  hoistTransitiveImports: false,
+  banner: ({ name }) => (name === "react/react" ? '"use client";' : ""),
+  manualChunks: (id) => {
+    const module = placeOf(id).slice("src/".length);
+    return CHUNKS.find(([, modules]) => modules.test(module))?.[0];
+  },
+  minifyInternalExports: false,
+  sourcemap: "hidden",
+  sourcemapExcludeSources: true,
+};
+
 /**
- * Bundles the package into files with readable lines: one for each entry, and those that entries
+ * Bundles the package into readable files: one for each entry, and those that the server's entries
  * share.
  *
  * @param {string} folder
  */
 export async function bundlePackage(folder) {
-  const entries = packageEntries().filter(({ isForBrowsers }) => !isForBrowsers);
-  const bundle = await rolldown({ ...COMMON, input: inputOf(entries), platform: "node" });
-  const groups = CHUNKS.map(([name, modules], index) => ({
-    name,
-    priority: CHUNKS.length - index,
-    test: (/** @type {string} */ id) =>
-      modules.test(path.relative(path.join(root, "src"), id).replaceAll(path.sep, "/")),
-  }));
-  await bundle.write({
-    ...OUTPUT,
-    minify: SHORTER_LOCALS,
-    dir: folder,
-    chunkFileNames: "chunks/[name].js",
-    codeSplitting: { groups },
-  });
-  await bundle.close();
-  for (const entry of packageEntries().filter(({ isForBrowsers }) => isForBrowsers)) {
-    await withBrowserBundle(entry, (one) => one.write({ ...OUTPUT, dir: folder }));
-  }
-  for (const { module } of entries.filter((entry) => entry.isProgram))
+  const entries = packageEntries();
+  const plugins = [typescript()];
+  const write = async (/** @type {typeof entries} */ some) => {
+    const bundle = await rollup({ ...INPUT, input: inputOf(some), plugins });
+    const { output } = await bundle.generate({ ...OUTPUT, dir: folder });
+    for (const file of output) if (file.type === "chunk") writeChunk(file, folder);
+    await bundle.close();
+  };
+  await write(entries.filter(({ isForBrowsers }) => !isForBrowsers));
+  // An entry for browsers shares no file with the server.
+  for (const entry of entries.filter(({ isForBrowsers }) => isForBrowsers)) await write([entry]);
+  for (const { module } of entries.filter(({ isProgram }) => isProgram))
     chmodSync(path.join(folder, `${module}.js`), 0o755);
 }
 
 /**
- * What no application loads: the suites for authors of stores and adapters, the commands, and the
- * test provider. A stack trace of these tells their users nothing, because a failure names the
- * requirement or the finding.
+ * Writes a file, and its source map if all its sources are in the package. Another file is its own
+ * source.
+ *
+ * @param {import("rollup").OutputChunk} chunk
+ * @param {string} folder
  */
-const MINIFIED = ["conformance", "check-live", "provider-command", "test-provider"];
+function writeChunk({ name, fileName, code: text, map, moduleIds }, folder) {
+  const file = path.join(folder, fileName);
+  mkdirSync(path.dirname(file), { recursive: true });
+  // V8 reads ASCII characters faster, and every application loads this file.
+  const code = name === "core" ? text.replace(/[^\0-\x7f]/g, escaped) : text;
+  const isMapped = moduleIds.length > 0 && moduleIds.every((id) => isShipped(placeOf(id)));
+  if (!isMapped || map === null) {
+    writeFileSync(file, code);
+    return;
+  }
+  writeFileSync(file, `${code}//# sourceMappingURL=${path.basename(file)}.map\n`);
+  writeFileSync(`${file}.map`, mapOfLines(map));
+}
+
+/** @param {string} character of a string or a comment */
+function escaped(character) {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
 
 /**
- * Minifies the files that no application loads, a third of the package's code.
- *
- * @param {string} folder where `bundlePackage` wrote the package
+ * @param {string} id Rollup's name of a module
+ * @returns {string} its path from the project's root, with slashes
  */
-export async function minifyTools(folder) {
-  for (const name of MINIFIED) {
-    const file = path.join(folder, `chunks/${name}.js`);
-    const bundle = await rolldown({
-      input: file,
-      external: () => true,
-      treeshake: false,
-      platform: "node",
-    });
-    await bundle.write({ file, format: "esm", minify: true, comments: false });
-    await bundle.close();
-  }
+function placeOf(id) {
+  return path.relative(root, id).replaceAll(path.sep, "/");
+}
+
+/**
+ * Erases the types, and keeps the names and the comments, except the docstrings: the types and
+ * `src/` have them, and a third copy would make the package 6 % larger and its start slower.
+ *
+ * @returns {import("rollup").Plugin}
+ */
+function typescript() {
+  /** @type {Map<string, string>} */
+  const written = new Map();
+  const folder = path.join(root, "src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => path.join(folder, file));
+  /** @type {ts.CompilerOptions} */
+  const options = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.ESNext,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+    noCheck: true,
+    noLib: true,
+    noResolve: true,
+    types: [],
+    sourceMap: true,
+    rootDir: folder,
+    outDir: folder,
+  };
+  const host = ts.createCompilerHost(options);
+  // The other lines keep their numbers.
+  host.readFile = (file) =>
+    readFileSync(file, "utf8").replace(DOCSTRING, (text) => text.replace(/[^\n]+/g, ""));
+  ts.createProgram(files, options, host).emit(
+    undefined,
+    (file, text) => void written.set(path.normalize(file), text),
+  );
+  return {
+    name: "typescript",
+    resolveId: (id, from) =>
+      id.startsWith(".") && from !== undefined
+        ? path.resolve(path.dirname(from), id.replace(/\.js$/, ".ts"))
+        : undefined,
+    load(id) {
+      const file = id.replace(/\.ts$/, ".js");
+      const map = JSON.parse(written.get(`${file}.map`) ?? "");
+      return {
+        code: (written.get(file) ?? "").replace(/^(?:#!.*\n)?/, `$&// ${placeOf(id)}\n`),
+        map: { ...map, mappings: `;${map.mappings}` },
+      };
+    },
+  };
 }
 
 /**
@@ -137,7 +199,7 @@ export async function minifyTools(folder) {
  * @param {(bundle: import("rolldown").RolldownBuild) => Promise<Result>} use
  */
 export async function withBrowserBundle(entry, use) {
-  const bundle = await rolldown({ ...COMMON, input: inputOf([entry]), platform: "browser" });
+  const bundle = await rolldown({ ...FOR_BROWSERS, input: inputOf([entry]) });
   try {
     return await use(bundle);
   } finally {

@@ -13,6 +13,16 @@ import { readJson, root } from "./run.mjs";
  * @property {boolean} isForBrowsers
  */
 
+/**
+ * @param {string} file from the project's root, with slashes
+ * @returns {boolean} whether the package contains it, which "files" of package.json decides
+ */
+export function isShipped(file) {
+  const { files } = /** @type {{ files: string[] }} */ (readJson(path.join(root, "package.json")));
+  const isBelow = (/** @type {string} */ place) => file === place || file.startsWith(`${place}/`);
+  return files.some(isBelow) && !files.some((one) => one.startsWith("!") && isBelow(one.slice(1)));
+}
+
 /** @returns {Entry[]} in the order of package.json */
 export function packageEntries() {
   const manifest =

@@ -17,8 +17,8 @@ const BUILD = [
     "browser-size.mjs",
     "entries.mjs",
     "entry-types.mjs",
-    "merge-types.mjs",
     "source-hash.mjs",
+    "source-maps.mjs",
   ].map((file) => `scripts/${file}`),
 ];
 

@@ -162,7 +162,6 @@ export const sidebar = [
         "client",
         "react",
         "testing",
-        "adapter",
       ].map((entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` })),
     ],
   },

@@ -1,4 +1,4 @@
-import { SETTLED } from "../adapter.js";
+import { SETTLED } from "../index.js";
 
 /** The part of `idpAuth`'s result that every adapter has. */
 export interface Settles {

@@ -7,7 +7,8 @@ import {
 } from "../../src/adapters/fetch/fetch.js";
 import {
   ConfigurationError,
-  type Blocked,
+  type BlockedByOutage,
+  type BlockedUser,
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
@@ -54,11 +55,11 @@ describe("types", () => {
     auth.idpRequiredWith({
       unauthenticated(request, blocked) {
         expectTypeOf(request).toEqualTypeOf<Request>();
-        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unauthenticated">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"unauthenticated">>();
         return Response.json({});
       },
       unavailable(_request, blocked) {
-        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unavailable">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedByOutage>();
         return Response.json({});
       },
     });

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type GuardResponses } from "../../src/adapters/hono/hono.js";
 import {
   ConfigurationError,
-  type Blocked,
+  type BlockedByOutage,
+  type BlockedUser,
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
@@ -52,11 +53,11 @@ describe("types", () => {
     auth.idpRequiredWith({
       navigation(c, blocked) {
         expectTypeOf(c).toEqualTypeOf<Context>();
-        expectTypeOf(blocked).toEqualTypeOf<Blocked<"navigation">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"navigation">>();
         return c.redirect(blocked.loginUrl);
       },
       unavailable(c, blocked) {
-        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unavailable">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedByOutage>();
         return c.text("later", 503);
       },
     });

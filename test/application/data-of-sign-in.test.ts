@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { SignInResult } from "../../src/index.js";
-import type { JsonObject } from "../../src/record/json.js";
+import type { JsonObject, SignInResult } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { StoreUnavailableError, type ProbeDetails } from "../../src/index.js";
+import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import { StoreUnavailableError, type ProbeDetails, type SessionProbe } from "../../src/index.js";
 import {
   startApplication,
   type Answer,
@@ -437,7 +437,8 @@ describe("?details=true", () => {
   const details = async (user: TestUser) =>
     (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
 
-  it("has exactly the fields of the type ProbeDetails", async () => {
+  it("has exactly the fields of the types SessionProbe and ProbeDetails", async () => {
+    expectTypeOf<ProbeDetails>().toExtend<SessionProbe>();
     const fields: Record<Exclude<keyof ProbeDetails, "data" | "provider">, true> = {
       authenticated: true,
       user: true,
@@ -453,7 +454,7 @@ describe("?details=true", () => {
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
     pass(2000);
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
-    expect(Object.keys((await user.get(PROBE)).json() as object)).toEqual([
+    expect(Object.keys((await user.get(PROBE)).json() as SessionProbe)).toEqual([
       "authenticated",
       "user",
     ]);

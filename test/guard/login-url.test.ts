@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createIdpAuth } from "../../src/adapter.js";
-import type { IdpRequest, LoginUrlOptions } from "../../src/index.js";
+import { createIdpAuth, type IdpRequest, type LoginUrlOptions } from "../../src/index.js";
 import {
   startApplication,
   OWN_ORIGIN,

@@ -2,9 +2,11 @@ import {
   createIdpAuth,
   type FrameworkAdapter,
   type IdpAuth,
+  type IdpAuthOptions,
+  type IdpRequest,
+  type LogEntry,
   type Reply,
-} from "../../src/adapter.js";
-import type { IdpAuthOptions, IdpRequest, LogEntry } from "../../src/index.js";
+} from "../../src/index.js";
 import {
   startTestProvider,
   type PersonClaims,

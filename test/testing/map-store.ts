@@ -1,5 +1,4 @@
-import type { Entry, EntryPage, Stored } from "idpauth/adapter";
-import type { Clock, SessionStore } from "idpauth";
+import type { Clock, Entry, EntryPage, SessionStore, Stored } from "idpauth";
 
 /** Entries in a page of a list. */
 const PAGE = 100;

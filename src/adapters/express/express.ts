@@ -11,12 +11,15 @@ import type {
 import {
   createAdapterAuth,
   describesBody,
+  type AdapterAuth,
+  type Finding,
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type IdpAuthNames,
+  type IdpAuthOptions,
   type Stopped,
-} from "../../adapter.js";
-import type { AdapterAuth, Finding, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+} from "../../index.js";
 import {
   keepPrivate,
   NodeRequest,

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { FrameworkSession } from "../../adapter.js";
+import type { FrameworkSession } from "../../index.js";
 import {
   CallbackSession,
   type CallbackStore,

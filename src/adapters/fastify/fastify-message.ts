@@ -8,7 +8,7 @@ import {
   varyByCookie,
   type AnyReply,
   type BodyStream,
-} from "../../adapter.js";
+} from "../../index.js";
 import {
   breakOffWith,
   cancelStream,

@@ -10,12 +10,14 @@ import type {
 } from "fastify";
 import {
   createAdapterAuth,
+  type AdapterAuth,
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type IdpAuthNames,
+  type IdpAuthOptions,
   type Stopped,
-} from "../../adapter.js";
-import type { AdapterAuth, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+} from "../../index.js";
 import {
   onClose,
   rememberResponse,

@@ -1,5 +1,4 @@
-import type { AnyReply, Stopped } from "../../adapter.js";
-import type { IdpRequest } from "../../index.js";
+import type { AnyReply, IdpRequest, Stopped } from "../../index.js";
 
 /** A `Request` of the Fetch standard. Nothing is read before it is needed. */
 export class WebRequest implements IdpRequest {

@@ -1,6 +1,5 @@
 // Next.js tells errors apart by their property `digest`.
-import { ERRORS, loginUrlBackTo } from "../../adapter.js";
-import type { Blocked } from "../../index.js";
+import { ERRORS, loginUrlBackTo, type BlockedUser } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./next-request.js";
 
 /**
@@ -40,7 +39,7 @@ export function redirect(url: string): never {
  * @param returnTo path and query to come back to, instead of the address of the request
  */
 export function pageLoginUrl(
-  blocked: Blocked<"navigation" | "unauthenticated">,
+  blocked: BlockedUser<"navigation"> | BlockedUser<"unauthenticated">,
   raw: Incoming,
   returnTo: string | undefined,
 ): string {

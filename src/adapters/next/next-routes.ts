@@ -5,10 +5,12 @@ import {
   assertGuardOptions,
   assertUsage,
   respondToBlocked,
+  type Blocked,
+  type GuardRule,
   type IdpAuth,
+  type IdpAuthNames,
   type Usage,
-} from "../../adapter.js";
-import type { IdpAuthNames, Blocked, GuardRule } from "../../index.js";
+} from "../../index.js";
 import { keepPrivate, responseOf, toResponse, type OpenResponses } from "../fetch/fetch.js";
 import {
   METHODS,

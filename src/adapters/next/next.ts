@@ -6,7 +6,8 @@ import {
   STARTUP_CHECKS,
   type FrameworkAdapter,
   type IdpAuth,
-} from "../../adapter.js";
+  type SessionOptions,
+} from "../../index.js";
 import type { OpenResponses } from "../fetch/fetch.js";
 import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
@@ -131,13 +132,10 @@ export function idpAuth<
           ),
 
     ...accessors,
-    getSession<Value>(
-      from?: Request | { readonly ifUnavailable: Value },
-      given?: { readonly ifUnavailable: Value },
-    ) {
+    getSession<Value>(from?: Request | SessionOptions<Value>, given?: SessionOptions<Value>) {
       const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
       return forRequest(
-        (auth, raw) => auth.getSession(raw, options as { readonly ifUnavailable: Value }),
+        (auth, raw) => auth.getSession(raw, options as SessionOptions<Value>),
         request,
       );
     },

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import { Readable, Stream } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
+  isOutage,
   isStream,
   onFirstClose,
   varyByCookie,
@@ -10,8 +11,7 @@ import {
   type BodyStream,
   type Closable,
   type Reply,
-} from "../../adapter.js";
-import { isOutage } from "../../index.js";
+} from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
 /** The arguments of `writeHead`. */

@@ -1,5 +1,4 @@
-import type { EpochSeconds } from "../../adapter.js";
-import type { SessionStore } from "../../index.js";
+import type { EpochSeconds, SessionStore } from "../../index.js";
 import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with control over its time and its server. */

@@ -1,5 +1,4 @@
-import { ERRORS } from "../../adapter.js";
-import { ConfigurationError, type ErrorCode } from "../../index.js";
+import { ConfigurationError, ERRORS, type ErrorCode } from "../../index.js";
 import type { BrowserResponse } from "../browser/cookie-browser.js";
 
 /**
