@@ -28,26 +28,8 @@ const PAGE =
 /** What holds until project.json has the addresses, and then the text that replaces it. */
 const BEFORE_RELEASE = /<!-- without addresses -->.*?<!-- with addresses:(.*?)-->\n*/gs;
 
-/**
- * Pages that only the site and the repository have, not the package: no error and no type names
- * these guides.
- */
-export const SITE_ONLY = new RegExp(
-  `^docs/(?:(?:about|deploy|start|tutorial|providers)/|explanation/(?:failures|performance)\\.md$|how-to/(?:${[
-    "adapters",
-    "audit-log",
-    "end-sessions",
-    "fetch-frameworks",
-    "keys",
-    "nextjs",
-    "proxy",
-    "pushed-requests",
-    "react-vue-svelte",
-    "several-components",
-    "troubleshooting",
-    "upgrades-and-keys",
-  ].join("|")})\\.md$)`,
-);
+/** A link or an image, except to an address or within its page. */
+const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
 
 /**
  * A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows
@@ -97,35 +79,38 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
 }
 
 /**
- * Adds links to a page. Links between pages of docs/ stay as they are: they work in the package and
- * on the site.
+ * Adds addresses to a page. Links between pages of docs/ stay as they are: they work in the package
+ * and on the site. A link that leads nowhere without an address becomes text.
  *
  * @param {string} text
  * @param {string} file the page's path in the repository, with slashes
  * @param {Project} project
  * @param {string} version links to files of the repository lead to this version's tag
- * @param {(page: string) => boolean} [isBeside] whether the page of a link is beside this one; the
- *   link to another leads to the site
+ * @param {(file: string) => boolean} [isBeside] whether the file that a link names is in the same
+ *   package or site; the link to another leads to the site or to the repository
  * @returns {string}
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
-  const files = `${project.repository}/blob/v${version}`;
-  const released = text.replace(BEFORE_RELEASE, (_, /** @type {string} */ then) =>
-    then.trim() === "" ? "" : `${withReports(then.trim(), project)}\n\n`,
-  );
+  const files = project.repository && `${project.repository}/blob/v${version}`;
+  const released =
+    files === ""
+      ? text
+      : text.replace(BEFORE_RELEASE, (_, /** @type {string} */ then) =>
+          then.trim() === "" ? "" : `${withReports(then.trim(), project)}\n\n`,
+        );
+  // npm and the repository show README.md and SECURITY.md without the other pages.
+  const isAlone = !file.startsWith("docs/") && project.documentation !== "";
   const linked = outsideCode(released, (prose) =>
-    prose.replace(
-      /\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g,
-      (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
-        const target = path.posix.join(path.posix.dirname(file), to);
-        if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
-        // npm and the repository show README.md and SECURITY.md without the other pages.
-        return file.startsWith("docs/") && isBeside(target)
-          ? link
-          : `](${messageWithLinks(target + anchor, project)})`;
-      },
-    ),
+    prose.replace(LINK, (link, image, words, to, anchor = "") => {
+      const target = path.posix.join(path.posix.dirname(file), to);
+      const isPage = target.startsWith("docs/");
+      if (isBeside(target) && (isPage ? !isAlone : files === "")) return link;
+      const address = isPage ? siteAddress(target, project) : "";
+      const found = address || (files && `${files}/${target}`);
+      return found === "" ? words : `${image}[${words}](${found}${anchor})`;
+    }),
   );
+  if (files === "") return linked;
   return outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
 }
 
@@ -142,6 +127,16 @@ function withReports(text, { repository, contact }) {
       "{contact}",
       `[${contact.replace("https://", "")}](${isPage ? "" : "mailto:"}${contact})`,
     );
+}
+
+/**
+ * @param {string} page
+ * @param {Pick<Project, "documentation">} project
+ * @returns {string} empty: it isn't on the site, or there is no site
+ */
+function siteAddress(page, { documentation }) {
+  const name = /^docs\/((?!tables\/)[\w-]+\/[\w-]+)\.md$/.exec(page)?.[1];
+  return documentation === "" || name === undefined ? "" : `${documentation}/${name}.html`;
 }
 
 /**

@@ -1,13 +1,14 @@
-// Copies what npm publishes to another folder, and adds the project's addresses there if
-// project.json has them. The repository stays as it is.
+// Copies what npm publishes to another folder. There, its links get the project's addresses if
+// project.json has them; a link to what isn't in the package becomes text if not. The repository
+// stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { isShipped } from "./entries.mjs";
 import {
   manifestWithLinks,
   messageWithLinks,
   missingAddresses,
   pageWithLinks,
-  SITE_ONLY,
 } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
 
@@ -30,20 +31,20 @@ export function stagePackage(folder, project) {
     .map((file) => file.split("/")[0] ?? "");
   for (const part of new Set(parts))
     cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
-  if (isComplete)
-    linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
+  const addresses = isComplete ? project : { repository: "", documentation: "", contact: "" };
+  linkPages(folder, "", addresses, String(manifest["version"]), isShipped);
   for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
 }
 
 /**
- * Adds the addresses to all pages below a folder.
+ * Adds the addresses to the links of all pages below a folder.
  *
  * @param {string} folder
  * @param {string} prefix the folder's path in the repository: "" or "docs/"
  * @param {import("./project-links.mjs").Project} project
  * @param {string} version
- * @param {(page: string) => boolean} [isBeside] whether a page of docs/ is in the folder
+ * @param {(file: string) => boolean} [isBeside] whether a file of the repository is in the folder
  */
 export function linkPages(folder, prefix, project, version, isBeside) {
   for (const file of filesIn(folder, /\.md$/))

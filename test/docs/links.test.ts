@@ -1,33 +1,39 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { SITE_ONLY } from "../../scripts/project-links.mjs";
+import { afterAll, describe, expect, it } from "vitest";
+import { packFolder } from "../../scripts/pack-package.mjs";
+import { stagePackage } from "../../scripts/stage-package.mjs";
+import { buildPackage } from "../support/build.js";
 import { anchorsOf, prose } from "../support/page-anchors.js";
-
-// The package names no repository, so a link that leaves the tarball leads nowhere, except to a
-// page of the site: `npm run release` replaces these links by addresses. The list of files is npm's
-// own.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** Only contributors need this page, so the package does not contain it. */
-const DECISIONS = "docs/explanation/decisions.md";
+/** What is in the tarball, with and without addresses in project.json. */
+interface Packed {
+  readonly folder: string;
+  readonly files: ReadonlySet<string>;
+}
 
-/** The files of the tarball, by their paths in it. */
-const shipped = new Set(
-  (
-    JSON.parse(
-      execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-        cwd: ROOT,
-        encoding: "utf8",
-      }),
-    ) as Pack[]
-  ).flatMap(({ files }) => files.map((file) => file.path)),
-);
+await buildPackage();
+const folders: string[] = [];
+const plain = packed({ repository: "", documentation: "", contact: "" });
+const addressed = packed({
+  repository: "https://git.example/idpauth/idpauth",
+  documentation: "https://idpauth.example",
+  contact: "security@idpauth.example",
+});
 
-interface Pack {
-  readonly files: readonly { readonly path: string }[];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+function packed(project: Parameters<typeof stagePackage>[1]): Packed {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-links-"));
+  folders.push(folder);
+  stagePackage(folder, project);
+  const { files } = packFolder(folder, folder);
+  return { folder, files: new Set(files.map((file) => file.path)) };
 }
 
 interface Link {
@@ -35,20 +41,18 @@ interface Link {
   readonly target: string;
 }
 
-const pages = [...shipped].filter((file) => file.endsWith(".md"));
+const pages = [...plain.files].filter((file) => file.endsWith(".md"));
 
 /** Every page of docs/, by its path in the repository. */
 const pagesOfDocs = readdirSync(path.join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".md"))
   .map((file) => `docs/${file}`);
 
-function textOf(file: string): string {
-  return readFileSync(path.join(ROOT, file), "utf8");
-}
+const textOf = (file: string, folder = ROOT) => readFileSync(path.join(folder, file), "utf8");
 
 /** Links and images of every form: inline, by reference, in angle brackets, in HTML. */
-function linksOf(from: string): Link[] {
-  const text = prose(textOf(from));
+function linksOf(from: string, folder?: string): Link[] {
+  const text = prose(textOf(from, folder));
   const found = [
     ...text.matchAll(/\]\(\s*<?([^)\s>]+)/g),
     ...text.matchAll(/^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm),
@@ -57,23 +61,22 @@ function linksOf(from: string): Link[] {
   return found.map(([, target = ""]) => ({ from, target }));
 }
 
-function isShippedOrOnSite(file: string): boolean {
-  return shipped.has(file) || (SITE_ONLY.test(file) && existsSync(path.join(ROOT, file)));
-}
+const isInPackage = (file: string) => plain.files.has(file);
+const isInRepository = (file: string) => existsSync(path.join(ROOT, file));
 
 /** Why a link leads nowhere, or undefined. */
-function mistakeIn({ from, target }: Link, isThere = isShippedOrOnSite): string | undefined {
+function mistakeIn({ from, target }: Link, isThere: typeof isInPackage): string | undefined {
   if (/^(https?|mailto):/.test(target)) return undefined;
   const [file = "", anchor] = target.split("#");
   const page =
     file === "" ? from : path.posix.join(path.posix.dirname(from), decodeURIComponent(file));
-  if (!isThere(page)) return `${from}: ${target} is not in the package`;
+  if (!isThere(page)) return `${from}: ${target} is missing`;
   if (anchor !== undefined && !anchorsOf(textOf(page)).has(anchor))
     return `${from}: ${target} names no heading`;
   return undefined;
 }
 
-const mistakesIn = (links: readonly Link[], isThere?: (file: string) => boolean) =>
+const mistakesIn = (links: readonly Link[], isThere = isInPackage) =>
   links.flatMap((link) => mistakeIn(link, isThere) ?? []);
 
 /** The pages that a text names, such as `docs/reference/errors.md#e001`. */
@@ -84,27 +87,38 @@ function mentionsIn(file: string): Link[] {
 
 describe("the package's documentation", () => {
   it("is the README, the security policy and every page of docs/ for users", () => {
-    const isForUsers = (file: string) =>
-      /^docs\/(?:how-to|reference|explanation)\//.test(file) &&
-      file !== DECISIONS &&
-      !SITE_ONLY.test(file);
-    const docs = pagesOfDocs.filter(isForUsers);
+    const docs = pagesOfDocs.filter(
+      (file) =>
+        !/^docs\/(?:index\.md$|explanation\/decisions\.md$|(?:contributing|evidence|tables)\/)/.test(
+          file,
+        ),
+    );
     expect([...pages].sort()).toEqual(["README.md", "SECURITY.md", ...docs].sort());
-    const others = pagesOfDocs.filter((file) => !docs.includes(file) && file !== DECISIONS);
-    expect(
-      others.filter(
-        (file) =>
-          !SITE_ONLY.test(file) &&
-          !/^docs\/(?:index\.md$|(?:contributing|evidence|tables)\/)/.test(file),
-      ),
-    ).toEqual([]);
   });
 
-  it("has no link, image or anchor that points out of the package", () => {
-    const links = pages.flatMap(linksOf);
-    expect(links.length).toBeGreaterThan(80);
+  it.each([
+    ["without", plain],
+    ["with", addressed],
+  ])("has no dead link, image or anchor, %s addresses in project.json", (_, { folder, files }) => {
+    expect(files).toEqual(plain.files);
+    const links = pages.flatMap((page) => linksOf(page, folder));
+    expect(links.length).toBeGreaterThan(500);
     expect(links.some(({ target }) => target.includes("#"))).toBe(true);
     expect(mistakesIn(links)).toEqual([]);
+  });
+
+  it("leads to pages of the site and to files of the repository that exist", () => {
+    const targets = pages
+      .flatMap((page) => linksOf(page, addressed.folder))
+      .flatMap(({ target }) => {
+        const file = /^https:\/\/git\.example\/idpauth\/idpauth\/blob\/v[\d.]+\/(.*)/.exec(target);
+        const page = /^https:\/\/idpauth\.example\/(.+)\.html(#.*)?$/.exec(target);
+        if (page) return `docs/${page[1]!}.md${page[2] ?? ""}`;
+        return file?.[1] ?? [];
+      });
+    expect(targets.length).toBeGreaterThan(50);
+    const links = targets.map((target) => ({ from: "README.md", target }));
+    expect(mistakesIn(links, isInRepository)).toEqual([]);
   });
 
   it("has every page that a page, an error, a remedy or a docstring names, also without a link", () => {
@@ -112,39 +126,37 @@ describe("the package's documentation", () => {
       recursive: true,
       encoding: "utf8",
     }).filter((file) => file.endsWith(".ts"));
-    const code = [
-      ...sources.map((file) => path.posix.join("src", file)),
-      ...[...shipped].filter((file) => /\.(js|d\.ts)$/.test(file)),
-    ];
-    const mentions = [...pages, ...code].flatMap(mentionsIn);
+    const mentions = [...pages, ...sources.map((file) => path.posix.join("src", file))].flatMap(
+      mentionsIn,
+    );
     expect(mentions.length).toBeGreaterThan(10);
     expect(mistakesIn(mentions)).toEqual([]);
   });
 });
 
 describe("the repository's documentation", () => {
-  const others = ["CONTRIBUTING.md", ...pagesOfDocs].filter((file) => !shipped.has(file));
-
   it("has no link, image or anchor that points nowhere", () => {
-    const links = others.flatMap(linksOf);
-    expect(links.length).toBeGreaterThan(20);
-    expect(mistakesIn(links, (file) => existsSync(path.join(ROOT, file)))).toEqual([]);
+    const links = ["CONTRIBUTING.md", "README.md", "SECURITY.md", ...pagesOfDocs].flatMap((file) =>
+      linksOf(file),
+    );
+    expect(links.length).toBeGreaterThan(500);
+    expect(mistakesIn(links, isInRepository)).toEqual([]);
   });
 });
 
 describe("a link", () => {
   it.each([
-    ["CONTRIBUTING.md", "README.md: CONTRIBUTING.md is not in the package"],
-    ["../test/x.md", "README.md: ../test/x.md is not in the package"],
-    ["docs", "README.md: docs is not in the package"],
-    ["docs/screenshots/soak.svg", "README.md: docs/screenshots/soak.svg is not in the package"],
+    ["CONTRIBUTING.md", "README.md: CONTRIBUTING.md is missing"],
+    ["../test/x.md", "README.md: ../test/x.md is missing"],
+    ["docs", "README.md: docs is missing"],
+    ["docs/screenshots/soak.svg", "README.md: docs/screenshots/soak.svg is missing"],
     [
       "docs/reference/errors.md#no-such-heading",
       "README.md: docs/reference/errors.md#no-such-heading names no heading",
     ],
     ["#no-such-heading", "README.md: #no-such-heading names no heading"],
   ])("to %s is an error", (target, mistake) => {
-    expect(mistakeIn({ from: "README.md", target })).toBe(mistake);
+    expect(mistakeIn({ from: "README.md", target }, isInPackage)).toBe(mistake);
   });
 
   it.each([
@@ -154,6 +166,6 @@ describe("a link", () => {
     "https://openid.net/",
     "LICENSE",
   ])("to %s is none", (target) => {
-    expect(mistakeIn({ from: "README.md", target })).toBeUndefined();
+    expect(mistakeIn({ from: "README.md", target }, isInPackage)).toBeUndefined();
   });
 });

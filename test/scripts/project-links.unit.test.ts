@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { isShipped } from "../../scripts/entries.mjs";
 import {
   manifestWithLinks,
   messageWithLinks,
@@ -47,6 +48,27 @@ describe("the addresses in project.json", () => {
     { documentation: "https://idpauth.example/docs" },
   ])("%j is complete", (other) => {
     expect(missingAddresses({ ...PROJECT, ...other })).toEqual([]);
+  });
+});
+
+describe("without addresses", () => {
+  it.each([
+    [
+      "docs/about/evidence.md",
+      "See [the `list` [1]](../evidence/security.md#x).",
+      "See the `list` [1].",
+    ],
+    ["docs/about/evidence.md", "![A chart](../screenshots/soak.svg)", "A chart"],
+    ["docs/about/project.md", "[x](csrf-cases.md#y) [z](#z)", "[x](csrf-cases.md#y) [z](#z)"],
+    [
+      "README.md",
+      "[CSRF](docs/how-to/csrf.md), [L](LICENSE)",
+      "[CSRF](docs/how-to/csrf.md), [L](LICENSE)",
+    ],
+    ["docs/how-to/csrf.md", "In the repository, x.", "In the repository, x."],
+  ])("%s: a link of %j to what isn't in the package is text", (file, text, expected) => {
+    const none = { repository: "", documentation: "", contact: "" };
+    expect(pageWithLinks(text, file, none, "1.2.3", isShipped)).toBe(expected);
   });
 });
 
@@ -102,6 +124,17 @@ describe("with addresses", () => {
     ["docs/how-to/csrf.md", "## In the repository", "## In the repository"],
   ])("%s: %j gets its links", (file, text, expected) => {
     expect(pageWithLinks(text, file, PROJECT, "1.2.3")).toBe(expected);
+  });
+
+  it.each([
+    ["docs/evidence/security.md", "https://idpauth.example/evidence/security.html"],
+    ["docs/tables/errors.md", `${FILES}/docs/tables/errors.md`],
+    ["CONTRIBUTING.md", `${FILES}/CONTRIBUTING.md`],
+  ])("a link to %s, which the package leaves out, leads to %s", (target, address) => {
+    const text = `See [the \`list\` [1]](../../${target}#x).`;
+    expect(pageWithLinks(text, "docs/about/evidence.md", PROJECT, "1.2.3", () => false)).toBe(
+      `See [the \`list\` [1]](${address}#x).`,
+    );
   });
 
   it("the security policy names the form and the contact", () => {
