@@ -1,6 +1,7 @@
-// Checks what `npm publish` would ship: each entry, the pages that an error or the README names,
-// and nothing else; its types; and that each entry can be imported from the packed
-// package. Takes the build as it is, or the folder in the first argument.
+// Checks what a release publishes: each entry, the pages that an error or the README names, and
+// nothing else; its size; its types; that each entry can be imported from the packed package; and
+// that an application runs with it everywhere. Takes the build as it is, or the folder in the first
+// argument.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -14,15 +15,12 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
-import { SITE_ONLY } from "./project-links.mjs";
-import { headline, node, npm, readJson, root } from "./run.mjs";
+import { packFolder, packPackage } from "./pack-package.mjs";
+import { failingConsumers } from "./package-consumers.mjs";
+import { headline, node, readJson, root } from "./run.mjs";
 
-// npm's notes about its own settings are not about the package.
-/** @type {import("node:child_process").StdioOptions} */
-const QUIET = ["ignore", "pipe", "ignore"];
-
-/** Contains the files that would be published. */
-const source = path.resolve(process.argv[2] ?? root);
+/** The most bytes of the tarball. */
+const MAX_PACKED = 1_200_000;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
@@ -30,13 +28,10 @@ const NEXT = await needPackages("test/adapters/next-application");
 /**
  * @typedef {{ exports: Record<string, string | { types: string, default: string }>, bin: Record<string, string> }} Manifest
  */
-/** @typedef {{ files: { path: string }[], size: number, unpackedSize: number }} Pack */
-const manifest = /** @type {Manifest} */ (readJson(path.join(source, "package.json")));
-const listing = npm(["pack", "--dry-run", "--json", "--ignore-scripts"], {
-  cwd: source,
-  stdio: QUIET,
-});
-const [pack] = /** @type {[Pack]} */ (JSON.parse(listing));
+const manifest = /** @type {Manifest} */ (readJson(path.join(root, "package.json")));
+const folder = mkdtempSync(path.join(tmpdir(), "idpauth-package-"));
+const staged = process.argv[2];
+const pack = staged === undefined ? packPackage(folder) : packFolder(path.resolve(staged), folder);
 const shipped = new Set(pack.files.map((file) => file.path));
 
 const promised = [
@@ -55,7 +50,7 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|docs\/(how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !/^(?:dist\/.+\.(?:js|d\.ts)(?:\.map)?|src\/.+\.ts|docs\/[\w-]+\/[\w-]+\.md)$/.test(file) &&
         !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
@@ -63,20 +58,14 @@ const problems = [
     .filter((entry) => entry.includes("*"))
     .map((entry) => `wildcard: ${entry}`),
 ];
+if (pack.size > MAX_PACKED) problems.push(`too large: the limit is ${MAX_PACKED} bytes packed`);
 for (const problem of problems) console.error(problem);
 console.log(
-  `${shipped.size} files, ${Math.round(pack.size / 1024)} KB packed, ${Math.round(pack.unpackedSize / 1024)} KB unpacked`,
+  `${shipped.size} files, ${pack.size} bytes packed, ${Math.round(pack.unpackedSize / 1024)} KB unpacked`,
 );
 
-const folder = mkdtempSync(path.join(tmpdir(), "idpauth-package-"));
 try {
-  const [{ filename }] = JSON.parse(
-    npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
-      cwd: source,
-      stdio: QUIET,
-    }),
-  );
-  const tarball = path.join(folder, filename);
+  const { tarball } = pack;
   const outcomes = [
     ["publint", node([path.join(TOOLS, "publint/src/cli.js"), "--strict", tarball])],
     // The package is ESM only, for resolvers that know of `exports`; require() of it works from
@@ -95,6 +84,7 @@ try {
     ["every entry imports", importEach(tarball)],
   ];
   problems.push(...outcomes.filter(([, code]) => code !== 0).map(([name]) => `failed: ${name}`));
+  problems.push(...(await failingConsumers(folder, TOOLS)));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -112,9 +102,7 @@ function pagesNamed() {
   const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) =>
     readFileSync(path.join(root, file), "utf8"),
   );
-  return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))].filter(
-    (page) => !SITE_ONLY.test(page),
-  );
+  return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))];
 }
 
 /**
