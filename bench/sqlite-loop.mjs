@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { systemClock } from "idpauth";
+import { systemClock } from "idpauth/adapter";
 import { sqliteStore } from "idpauth/sqlite";
 import { serveCalls } from "./children.mjs";
 

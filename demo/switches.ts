@@ -1,4 +1,5 @@
-import { memoryStore, type SessionStore, type Stored } from "idpauth";
+import type { Stored } from "idpauth/adapter";
+import { memoryStore, type SessionStore } from "idpauth";
 import type { DemoConfiguration, Environment } from "./configuration.js";
 
 /**

@@ -25,6 +25,9 @@ import { headline, root } from "./run.mjs";
 /** What every folder that does I/O may import. */
 const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports", "src/record"];
 
+/** What code outside this repository imports of `idpauth` and `idpauth/adapter`. */
+const PUBLIC = ["src/index.ts", "src/adapter.ts"];
+
 /**
  * One rule for each folder or file; the first name that fits counts. `/*` stands for each folder
  * inside, so that none imports another.
@@ -139,6 +142,7 @@ export const RULES = {
     packages: [],
     builtins: true,
   },
+  // What applications, and what authors of adapters and stores, import by the package's name.
   "src/index.ts": {
     folders: [
       ...[
@@ -147,34 +151,46 @@ export const RULES = {
         "src/application",
         "src/auth",
         "src/config",
-        "src/endpoints",
         "src/events",
         "src/guard",
       ],
-      ...["src/keys", "src/pages", "src/sessions", "src/stores", "src/stores/memory"],
+      ...["src/keys", "src/pages", "src/sessions", "src/stores/memory"],
     ],
+    packages: [],
+    builtins: false,
+  },
+  "src/adapter.ts": {
+    folders: [...BASE, "src/auth", "src/config", "src/guard", "src/sessions"],
     packages: [],
     builtins: false,
   },
   // An adapter imports what an adapter outside this repository can import: the public entries and
   // its framework. Two adapters are such entries for the others. An adapter of the Fetch kind runs
   // where Node.js's modules may be missing, so it has a rule of its own.
-  "src/adapters/node": { folders: ["src/index.ts"], packages: [], builtins: true },
-  "src/adapters/fetch": { folders: ["src/index.ts"], packages: [], builtins: false },
+  "src/adapters/node": {
+    folders: PUBLIC,
+    packages: [],
+    builtins: true,
+  },
+  "src/adapters/fetch": {
+    folders: PUBLIC,
+    packages: [],
+    builtins: false,
+  },
   "src/adapters/hono": {
-    folders: ["src/index.ts", "src/adapters/fetch"],
+    folders: [...PUBLIC, "src/adapters/fetch"],
     packages: [],
     builtins: false,
     ownFramework: true,
   },
   "src/adapters/next": {
-    folders: ["src/index.ts", "src/adapters/fetch"],
+    folders: [...PUBLIC, "src/adapters/fetch"],
     packages: ["react"],
     builtins: false,
     ownFramework: true,
   },
   "src/adapters/*": {
-    folders: ["src/index.ts", "src/adapters/node"],
+    folders: [...PUBLIC, "src/adapters/node"],
     packages: [],
     builtins: true,
     ownFramework: true,
@@ -185,13 +201,21 @@ export const RULES = {
   // The test kit and the conformance suites see what an application sees. The suites use the kit's
   // provider, browser and clock; the kit's entry alone exports the suites.
   "src/testing/index.ts": {
-    folders: ["src/index.ts", "src/testing", "src/conformance"],
+    folders: [...PUBLIC, "src/testing", "src/conformance"],
     packages: [],
     builtins: true,
   },
   // Its provider verifies client assertions with jose, so a mistake in ours is found.
-  "src/testing": { folders: ["src/index.ts"], packages: ["jose"], builtins: true },
-  "src/conformance": { folders: ["src/index.ts", "src/testing"], packages: [], builtins: true },
+  "src/testing": {
+    folders: PUBLIC,
+    packages: ["jose"],
+    builtins: true,
+  },
+  "src/conformance": {
+    folders: [...PUBLIC, "src/testing"],
+    packages: [],
+    builtins: true,
+  },
   // `idpauth check --live` uses the provider and the stores as an application does. It loads the
   // driver or the store module that its user names. `idpauth provider` is the test kit's provider
   // with pages.

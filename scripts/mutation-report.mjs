@@ -86,8 +86,8 @@ export const DECIDING_FILES = {
   "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
-  "src/apis/session-exchange.ts": ["test/apis/proxy.test.ts"],
-  "src/apis/fetch-api.ts": ["test/apis/fetch-transport.test.ts"],
+  "src/apis/session-exchange.ts": ["test/apis/session-exchange.unit.test.ts"],
+  "src/apis/fetch-api.ts": ["test/apis/fetch-api.unit.test.ts"],
   "src/config/api-rules.ts": [
     "test/config/read-apis.unit.test.ts",
     "test/apis/path-rules.unit.test.ts",

@@ -14,7 +14,7 @@ export const UNDOCUMENTED = 0;
  * @returns {Promise<number>} how many members have no docstring
  */
 export async function writeReference(typedoc, pages) {
-  const { REQUEST_ACCESSORS } = await import("idpauth");
+  const { REQUEST_ACCESSORS } = await import("idpauth/adapter");
   // TypeDoc names a page after its module, so each entry is a module with the entry's name.
   const modules = path.join(root, "site/entries");
   rmSync(modules, { recursive: true, force: true });
@@ -78,7 +78,7 @@ export async function writeReference(typedoc, pages) {
       // Documented at `IdpAuth`, of whose type the accessors of Next.js are made.
       ...Object.keys(REQUEST_ACCESSORS).flatMap((name) => [
         `next.NextIdpAuth.${name}`,
-        `index.REQUEST_ACCESSORS.__type.${name}`,
+        `adapter.REQUEST_ACCESSORS.__type.${name}`,
       ]),
     ],
   });

@@ -226,7 +226,7 @@ export function asStoreUnavailable(error: unknown): StoreUnavailableError {
 }
 
 /** The functions of an application that take part in a sign-in. */
-export type HookName = "claims" | "onSignIn" | "onRefresh" | "onSignOut";
+export type HookName = HookFailedError["hook"];
 
 /**
  * A function of the application threw, or took too long. Nothing was decided about the user; a
@@ -235,7 +235,7 @@ export type HookName = "claims" | "onSignIn" | "onRefresh" | "onSignOut";
 export class HookFailedError extends IdpAuthError {
   static override readonly className = "HookFailedError";
   /** The name of the option that contains the function. */
-  readonly hook: HookName;
+  readonly hook: "claims" | "onSignIn" | "onRefresh" | "onSignOut";
   /** `timeout`: it ran longer than `hookTimeout`. */
   readonly reason: "threw" | "timeout";
   /** Seconds to wait before the next try. */

@@ -162,6 +162,7 @@ export const sidebar = [
         "client",
         "react",
         "testing",
+        "adapter",
       ].map((entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` })),
     ],
   },

@@ -8,6 +8,7 @@ import { frozenCredentials, type Credentials } from "../record/credentials.js";
 import { claimsWithOutput, hasSubject, type Claims, type IdInfo } from "../record/identity.js";
 import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
+import type { SessionEnd } from "../record/session-policy.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
 import { runSchema } from "./claims-schema.js";
 import {
@@ -17,7 +18,6 @@ import {
   type ApplicationOptions,
   type Denial,
   type HookInput,
-  type SignOutReason,
 } from "./hooks.js";
 
 /** The verified facts of a sign-in or a refresh. */
@@ -55,11 +55,7 @@ export interface Application {
    * Runs `onSignOut`, unless the record says that it has run. Never rejects.
    * @param record the session's last record, if it could be read
    */
-  signedOut(
-    reason: SignOutReason,
-    record: SessionRecord | undefined,
-    subject?: IdInfo,
-  ): Promise<void>;
+  signedOut(reason: SessionEnd, record: SessionRecord | undefined, subject?: IdInfo): Promise<void>;
   /** What the browser may see of a session; null if the application gives nothing. Never throws. */
   clientData(session: Session): JsonObject | null;
   /** Checks the application's data. @throws TypeError */

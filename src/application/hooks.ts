@@ -89,19 +89,16 @@ export type RefreshResult<Data extends object> =
   ((data: Readonly<Partial<Data>>) => Partial<Data>) | Denial | null | undefined | void;
 /* eslint-enable @typescript-eslint/no-invalid-void-type */
 
-/**
- * Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), `replaced`
- * (another user signed in with this browser), or the reason of the policy.
- */
-export type SignOutReason = SessionEnd;
-
 /** What `onSignOut` learns. */
 export interface SignOutInput<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
 > {
-  /** docs/reference/errors.md explains each reason. */
-  readonly reason: SignOutReason;
+  /**
+   * `logout`: by its user, or by `endSession` and `endAllSessions`. `replaced`: another user signed
+   * in with this browser. Otherwise the policy's reason; docs/reference/errors.md explains each.
+   */
+  readonly reason: SessionEnd;
   /** The user. */
   readonly subject: {
     /** The issuer that signed the user in. */

@@ -6,9 +6,6 @@ export interface WithClaims {
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
-/** Decides whether a user may pass. Only `true` lets the user pass. */
-export type Rule<Subject> = (subject: Subject) => boolean | Promise<boolean>;
-
 /**
  * A rule: the claim equals the value, or is a list that contains it.
  *
@@ -57,7 +54,7 @@ function ownClaim(claims: WithClaims["claims"], name: string): unknown {
  * @typeParam Subject what the rules look at; inferred from the place of use, such as `allow`
  */
 export function anyOf<Subject = WithClaims>(
-  ...rules: readonly Rule<NoInfer<Subject>>[]
+  ...rules: readonly ((subject: NoInfer<Subject>) => boolean | Promise<boolean>)[]
 ): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (isTrue(await rule(subject))) return true;
@@ -71,7 +68,7 @@ export function anyOf<Subject = WithClaims>(
  * @typeParam Subject as of `anyOf`
  */
 export function allOf<Subject = WithClaims>(
-  ...rules: readonly Rule<NoInfer<Subject>>[]
+  ...rules: readonly ((subject: NoInfer<Subject>) => boolean | Promise<boolean>)[]
 ): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (!isTrue(await rule(subject))) return false;

@@ -1,6 +1,6 @@
 import type { Explanation } from "../access/session-access.js";
 import type { IdpAuthNames } from "../config/names.js";
-import type { EventName, Listener } from "../events/events.js";
+import type { Events } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Credentials } from "../record/credentials.js";
 import type { UserPayload } from "../record/identity.js";
@@ -9,15 +9,6 @@ import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "../sessions/subject-sessions.js";
 import type { SETTLED } from "./settled.js";
-
-/** Options of `getSession`. */
-export interface SessionOptions<Value> {
-  /**
-   * What `getSession` returns in an outage (503) instead of rejecting, for a public page that works
-   * without its user.
-   */
-  readonly ifUnavailable: Value;
-}
 
 /** Options of `getAccessToken`. */
 export interface AccessTokenOptions<Api extends string = string> {
@@ -62,13 +53,15 @@ export interface Accessors<
    * read-only. It applies the same policy as `getCredentials`. It is for the server: what a browser
    * may see is `clientState`.
    *
+   * @param options `ifUnavailable`: what it returns in an outage (503) instead of rejecting, for a
+   *   public page that works without its user
    * @returns null when signed out
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503), without
    *   `ifUnavailable`; the user may still be signed in
    */
   getSession<const Value>(
     raw: FrameworkRequest,
-    options: SessionOptions<Value>,
+    options: { readonly ifUnavailable: Value },
   ): Promise<Session<OwnClaims, Data> | Value | null>;
   /** Without `ifUnavailable`, an outage rejects. */
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
@@ -248,8 +241,13 @@ export interface Accessors<
   close(options?: { readonly timeout?: number }): Promise<void>;
   /** Resolves when no refresh and no revocation is running; see `settled` of `idpauth/testing`. */
   [SETTLED](): Promise<void>;
-  /** Adds a listener of an event. @returns a function that removes it */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Adds a listener of an event, which may be async; idpauth does not wait for it. `idpauth:` and
+   * the name is also a diagnostics channel.
+   *
+   * @returns a function that removes it
+   */
+  on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => unknown): () => void;
   /**
    * Signs a user in without a provider, in tests; see `signedInAs` of `idpauth/testing`. Bundled
    * sessions only.

@@ -18,7 +18,7 @@ import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
-import type { Accessors, SessionOptions } from "./accessor-types.js";
+import type { Accessors } from "./accessor-types.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
@@ -82,7 +82,7 @@ export function createAccessors<FrameworkRequest extends object>(
     },
     async getSession<Value>(
       raw: FrameworkRequest,
-      options?: SessionOptions<Value>,
+      options?: { readonly ifUnavailable: Value },
     ): Promise<Session | Value | null> {
       try {
         const outcome = await access(raw);

@@ -34,8 +34,11 @@ export interface ApiOptions<
    * never passed on.
    */
   readonly methods?: readonly string[] | undefined;
-  /** Character sequences that the proxy otherwise refuses in a path. */
-  readonly paths?: readonly PathAllowance[] | undefined;
+  /**
+   * What the proxy otherwise refuses in a path: an encoded slash, an empty segment, a path
+   * parameter.
+   */
+  readonly paths?: readonly ("%2F" | "//" | ";")[] | undefined;
   /**
    * By name: true passes on a header of the browser that the API otherwise doesn't get, a string is
    * sent with each request.
@@ -62,11 +65,8 @@ export interface ApiOptions<
   readonly timeout?: number | undefined;
 }
 
-/**
- * What a path may contain only if the API's `paths` lists it: an encoded slash, an empty segment, a
- * path parameter.
- */
-export type PathAllowance = "%2F" | "//" | ";";
+/** What a path may contain only if the API's `paths` lists it. */
+export type PathAllowance = NonNullable<ApiOptions["paths"]>[number];
 
 /** A row of the table, checked. */
 export interface Api extends TokenTarget {

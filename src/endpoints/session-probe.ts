@@ -5,8 +5,8 @@ import { isOutage } from "../errors.js";
 import { jsonText, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { retryAfterOf } from "../pages/failure-reply.js";
-import { hasSubject, userPayload } from "../record/identity.js";
-import type { ProbeDetails, SessionProbe } from "../record/probe.js";
+import { hasSubject, userPayload, type UserPayload } from "../record/identity.js";
+import type { ProbeDetails } from "../record/probe.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import type { EndpointContext } from "./context.js";
@@ -39,7 +39,13 @@ export function clientState(
   };
 }
 
-const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
+/** The body without `details`. */
+interface Probe {
+  readonly authenticated: boolean;
+  readonly user: UserPayload | null;
+}
+
+const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies Probe);
 
 /**
  * GET {mountPath}session: the probe. It applies the whole policy, with refresh and idle stamp, and
@@ -59,7 +65,7 @@ export async function session(opened: SessionRequest, context: EndpointContext):
     const body = JSON.stringify({
       authenticated: true,
       user: userPayload(access.record.id_info),
-    } satisfies SessionProbe);
+    } satisfies Probe);
     return withCookies(jsonText(body), opened);
   } catch (error) {
     if (!isOutage(error)) throw error;

@@ -89,8 +89,8 @@ export interface Events {
   readonly outage: EventBase & {
     /** `session`: `session: "host"` is configured and a request has no session of the framework. */
     readonly side: "provider" | "store" | "session";
-    /** Of the provider. */
-    readonly endpoint?: ProviderEndpoint;
+    /** Of the provider: the one that did not respond. */
+    readonly endpoint?: "discovery" | "jwks" | "token" | "userinfo" | "revocation" | "par";
     /**
      * A stable word: `network`, `timeout`, `http_503`, …; of a store its driver's error code, else
      * `rejected`.
@@ -99,10 +99,10 @@ export interface Events {
   };
 }
 
-/** The provider's endpoint that did not respond. */
-export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation" | "par";
+/** An endpoint of the provider. */
+export type ProviderEndpoint = NonNullable<Events["outage"]["endpoint"]>;
 
-/** What `auth.on` accepts; `idpauth:` and the name is also a diagnostics channel. */
+/** What `auth.on` accepts. */
 export type EventName = keyof Events;
 /** May be async; idpauth does not wait for it. */
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;

@@ -1,7 +1,7 @@
 import { placeOf } from "../errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Events, ProviderEndpoint } from "./events.js";
-import type { LogEntry, LogLevel } from "./log.js";
+import type { LogEntry } from "./log.js";
 
 /**
  * The table of the log's codes that are neither error codes (docs/reference/errors.md has those)
@@ -72,7 +72,7 @@ export const LOG_CODES = {
     "warn",
     "The timeout of `auth.close()` has passed, so idpauth broke off what was still open",
   ],
-} as const satisfies Record<string, readonly [level: LogLevel, text: string]>;
+} as const satisfies Record<string, readonly [level: LogEntry["level"], text: string]>;
 
 export type LogCode = keyof typeof LOG_CODES;
 

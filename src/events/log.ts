@@ -1,10 +1,7 @@
-/** In rising order of severity. */
-export type LogLevel = "info" | "warn" | "error";
-
 /** One log line. It never contains a token, secret, state, nonce or verifier. */
 export interface LogEntry {
-  /** The default log leaves `info` out. */
-  readonly level: LogLevel;
+  /** In rising order of severity. The default log leaves `info` out. */
+  readonly level: "info" | "warn" | "error";
   /** Stable. Where an error, a check or an end reason applies, this is its code. */
   readonly code: string;
   /** English text. Its wording can change; use `code` for alerts. */

@@ -12,7 +12,7 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import { isNavigation, loginHeader, loginPath, loginUrlBackTo, pageOf } from "./login-url.js";
 
 /** The guard blocked a request whose user is not signed in. */
-export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
+interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   /** `navigation`: a browser navigates to a page. `unauthenticated`: any other request. */
   readonly kind: Kind;
   /**
@@ -34,14 +34,14 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
    * The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives
    * it.
    */
-  readonly origin: Origin | undefined;
+  readonly origin: string | undefined;
 }
 
 /**
  * The guard blocked a request because the provider or the store is unavailable. The user may still
  * be signed in.
  */
-export interface BlockedByOutage {
+interface BlockedByOutage {
   /** Also the name of the guard's response function for it. */
   readonly kind: "unavailable";
   /** The default response: 503 with Retry-After. */
@@ -58,7 +58,7 @@ export interface BlockedByOutage {
 }
 
 /** The user is signed in, but the route's `allow` did not return true. */
-export interface BlockedByRule {
+interface BlockedByRule {
   /** Also the name of the guard's response function for it. */
   readonly kind: "forbidden";
   /** The default response: 403, as a page or as a problem document. */
@@ -69,7 +69,7 @@ export interface BlockedByRule {
  * The user is signed in, but the route requires a more recent or stronger authentication, or one at
  * another provider.
  */
-export interface BlockedForStepUp {
+interface BlockedForStepUp {
   /** Also the name of the guard's response function for it. */
   readonly kind: "stepUp";
   /**
@@ -88,16 +88,25 @@ export interface BlockedForStepUp {
    * The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives
    * it.
    */
-  readonly origin: Origin | undefined;
+  readonly origin: string | undefined;
 }
 
-/** Why the guard blocked a request, and the response it proposes. */
-export type Blocked =
+type AnyBlocked =
   | BlockedUser<"navigation">
   | BlockedUser<"unauthenticated">
   | BlockedByOutage
   | BlockedByRule
   | BlockedForStepUp;
+
+/**
+ * Why the guard blocked a request, and the response it proposes.
+ *
+ * @typeParam Kind the name of the response function that gets it, such as `"stepUp"`
+ */
+export type Blocked<Kind extends AnyBlocked["kind"] = AnyBlocked["kind"]> = Extract<
+  AnyBlocked,
+  { readonly kind: Kind }
+>;
 
 /** What a route requires of the sign-in. */
 interface RequiredSignIn {
@@ -161,7 +170,7 @@ export async function blockedByOutage(
   { request, origin }: SeenRequest,
   { error, provider }: { readonly error: IdpAuthError; readonly provider: string | undefined },
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
-): Promise<BlockedByOutage> {
+): Promise<Blocked<"unavailable">> {
   const login = isNavigation(request)
     ? loginUrlBackTo(
         loginPath(publicPath),
@@ -211,7 +220,7 @@ export async function blockedForStepUp(
   { request, origin }: SeenRequest,
   { stepUp = {}, provider }: RequiredSignIn,
   { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
-): Promise<BlockedForStepUp> {
+): Promise<Blocked<"stepUp">> {
   const parameters = { ...withoutUndefined({ provider }), ...stepUpParameters(stepUp) };
   if (isNavigation(request)) {
     const loginUrl = loginUrlBackTo(

@@ -1,12 +1,6 @@
 /** The application's own responses to blocked requests. */
 import { thrownBy } from "../errors.js";
-import type {
-  Blocked,
-  BlockedByOutage,
-  BlockedByRule,
-  BlockedForStepUp,
-  BlockedUser,
-} from "./blocked.js";
+import type { Blocked } from "./blocked.js";
 
 /**
  * The application's own responses to blocked requests. Each function is called with the framework's
@@ -18,22 +12,22 @@ export interface GuardResponsesOf<
   Result = unknown,
 > {
   /** Responds to a page request. Default: 302 to the login, which returns to the page. */
-  readonly navigation?: (
-    ...args: [...Before, blocked: BlockedUser<"navigation">, ...After]
-  ) => Result;
+  readonly navigation?: (...args: [...Before, blocked: Blocked<"navigation">, ...After]) => Result;
   /** Responds to any other request. Default: 401 as JSON. */
   readonly unauthenticated?: (
-    ...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]
+    ...args: [...Before, blocked: Blocked<"unauthenticated">, ...After]
   ) => Result;
   /** Responds while the provider or the store is unavailable. Default: 503 with Retry-After. */
-  readonly unavailable?: (...args: [...Before, blocked: BlockedByOutage, ...After]) => Result;
+  readonly unavailable?: (
+    ...args: [...Before, blocked: Blocked<"unavailable">, ...After]
+  ) => Result;
   /** Responds to a user whom the route's `allow` does not let pass. Default: 403. */
-  readonly forbidden?: (...args: [...Before, blocked: BlockedByRule, ...After]) => Result;
+  readonly forbidden?: (...args: [...Before, blocked: Blocked<"forbidden">, ...After]) => Result;
   /**
    * Responds to a user who must authenticate again (`maxAge`, `acr`). Default: 302 to the login for
    * a page, else 401 as JSON.
    */
-  readonly stepUp?: (...args: [...Before, blocked: BlockedForStepUp, ...After]) => Result;
+  readonly stepUp?: (...args: [...Before, blocked: Blocked<"stepUp">, ...After]) => Result;
 }
 
 /** The same functions, for code that knows no framework. */

@@ -14,8 +14,8 @@ import { fileURLToPath } from "node:url";
 import { isObject } from "../record/json.js";
 import { isTooSmall } from "./rsa-key-size.js";
 
-/** An algorithm for client assertions (RFC 7518 section 3.1, RFC 8037). */
-export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
+/** An algorithm for client assertions. */
+export type AssertionAlgorithm = NonNullable<RemoteKey["alg"]>;
 
 /**
  * Signs for a key that a key management service keeps. It gets the signing input (RFC 7515
@@ -24,7 +24,7 @@ export type AssertionAlgorithm = "PS256" | "ES256" | "EdDSA" | "RS256";
  */
 export type SignAssertion = (
   input: Uint8Array,
-  options: { readonly alg: AssertionAlgorithm },
+  options: { readonly alg: NonNullable<RemoteKey["alg"]> },
 ) => Promise<Uint8Array>;
 
 /** A key that a key management service keeps: what a header names, and how to sign. */
@@ -33,8 +33,11 @@ export interface RemoteKey {
   readonly sign: SignAssertion;
   /** The key's identifier at the provider. */
   readonly kid?: string;
-  /** Default RS256 or PS256, by what the provider advertises. */
-  readonly alg?: AssertionAlgorithm;
+  /**
+   * RFC 7518 section 3.1 and RFC 8037 define them. Default RS256 or PS256, by what the provider
+   * advertises.
+   */
+  readonly alg?: "PS256" | "ES256" | "EdDSA" | "RS256";
 }
 
 /** A key as JSON (RFC 7517). Its type is ours, so that the package's types need none of Node.js. */
@@ -61,19 +64,21 @@ export interface Jwk {
   readonly y?: string | undefined;
 }
 
-/** A `KeyObject` of `node:crypto`. */
-export interface PrivateKeyObject {
-  /** Only a private key is accepted. */
-  readonly type: "private" | "public" | "secret";
-  /** `rsa`, `ec` or `ed25519`. */
-  readonly asymmetricKeyType?: string | undefined;
-}
-
 /**
  * One key in code: PEM, a JWK, `file:` and the path of either, a private key of `node:crypto`, or a
  * key management service's key.
  */
-export type PrivateKeyOption = string | Jwk | PrivateKeyObject | RemoteKey | SignAssertion;
+export type PrivateKeyOption =
+  | string
+  | Jwk
+  | RemoteKey
+  | SignAssertion
+  | {
+      /** A `KeyObject` of `node:crypto`. Only a private key is accepted. */
+      readonly type: "private" | "public" | "secret";
+      /** `rsa`, `ec` or `ed25519`. */
+      readonly asymmetricKeyType?: string | undefined;
+    };
 
 /** One key of the client. It shows no private part, whoever prints it. */
 export interface ClientKey {

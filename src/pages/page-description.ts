@@ -13,30 +13,6 @@ export interface PageLink {
   readonly href: string;
 }
 
-/** A provider that the user can choose. */
-export interface DescribedProvider {
-  /** Its key in the option `providers`. */
-  readonly key: string;
-  /** Its name, or the key. */
-  readonly name: string;
-  /** The login at this provider, not escaped. */
-  readonly href: string;
-}
-
-/** A session in the list of a user's sessions. */
-export interface DescribedSession {
-  /** The value of the form field `end` that ends it. */
-  readonly id: string;
-  /** The session's label, or "Unknown device" in the page's language. */
-  readonly device: string;
-  /** When the user signed in, in words. */
-  readonly signedIn: string;
-  /** When the session was last used, in words. */
-  readonly lastSeen: string;
-  /** Whether it is the session of this browser. */
-  readonly current: boolean;
-}
-
 /**
  * What a page says, for an application that writes its own HTML (`pages.render`). Everything is
  * plain text: escape each value before you write it into HTML. Names, labels and messages can come
@@ -105,14 +81,42 @@ export interface PageDescription {
     readonly sessions: PageLink | undefined;
   };
   /** The user's sessions. A form posts `end` to `links.sessions`: an id, `others` or `all`. */
-  readonly sessions: readonly DescribedSession[] | undefined;
+  readonly sessions:
+    | readonly {
+        /** The value of the form field `end` that ends it. */
+        readonly id: string;
+        /** The session's label, or "Unknown device" in the page's language. */
+        readonly device: string;
+        /** When the user signed in, in words. */
+        readonly signedIn: string;
+        /** When the session was last used, in words. */
+        readonly lastSeen: string;
+        /** Whether it is the session of this browser. */
+        readonly current: boolean;
+      }[]
+    | undefined;
   /** The providers of the page `chooser`. */
-  readonly providers: readonly DescribedProvider[] | undefined;
+  readonly providers:
+    | readonly {
+        /** Its key in the option `providers`. */
+        readonly key: string;
+        /** Its name, or the key. */
+        readonly name: string;
+        /** The login at this provider, not escaped. */
+        readonly href: string;
+      }[]
+    | undefined;
   /** The path of the stylesheet of idpauth. */
   readonly stylesheet: string;
   /** The path of the script that the page needs: a popup closes with it. */
   readonly script: string | undefined;
 }
+
+/** A session in the list of a user's sessions. */
+export type DescribedSession = NonNullable<PageDescription["sessions"]>[number];
+
+/** A provider that the user can choose. */
+export type DescribedProvider = NonNullable<PageDescription["providers"]>[number];
 
 type Described =
   "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "providers" | "alert";

@@ -2,38 +2,6 @@ import type { Language } from "./languages.js";
 import type { MessageOverrides } from "./messages.js";
 import type { PageDescription } from "./page-description.js";
 
-/** The logo in the header of every page. */
-export interface PageLogo {
-  /**
-   * A path of the application, or an https URL. The pages' Content-Security-Policy allows an https
-   * URL alone; for a path, it allows images of the own origin.
-   */
-  readonly src: string;
-  /** The text for users who do not see the image. Default: `pages.name`. */
-  readonly alt?: string;
-  /** CSS pixels, 1 to 1000. */
-  readonly width?: number;
-  /** CSS pixels, 1 to 1000. */
-  readonly height?: number;
-}
-
-/** The colors of one scheme, each as `#rrggbb`. */
-export interface SchemeColors {
-  /** Buttons, links and emblems. */
-  readonly accent?: string;
-  /** The page behind the card. */
-  readonly background?: string;
-}
-
-/**
- * The colors of the light scheme, and of the dark one. Without `dark.accent`, the pages lighten
- * `accent` until it is legible.
- */
-export interface PageColors extends SchemeColors {
-  /** Used where the browser prefers a dark scheme. */
-  readonly dark?: SchemeColors;
-}
-
 /** The look and the language of the pages that users see. */
 export interface PagesOptions {
   /**
@@ -41,10 +9,39 @@ export interface PagesOptions {
    * logo.
    */
   readonly name?: string;
-  /** The logo, or its address. */
-  readonly logo?: string | PageLogo;
-  /** Default: those of idpauth. Text needs a contrast of 4.5:1 (WCAG 2.2). */
-  readonly colors?: PageColors;
+  /** The logo in the header of every page, or its address. */
+  readonly logo?:
+    | string
+    | {
+        /**
+         * A path of the application, or an https URL. The pages' Content-Security-Policy allows an
+         * https URL alone; for a path, it allows images of the own origin.
+         */
+        readonly src: string;
+        /** The text for users who do not see the image. Default: `pages.name`. */
+        readonly alt?: string;
+        /** CSS pixels, 1 to 1000. */
+        readonly width?: number;
+        /** CSS pixels, 1 to 1000. */
+        readonly height?: number;
+      };
+  /**
+   * Colors as `#rrggbb`. Default: those of idpauth. Text needs a contrast of 4.5:1 (WCAG 2.2).
+   * Without `dark.accent`, the pages lighten `accent` until it is legible.
+   */
+  readonly colors?: {
+    /** Buttons, links and emblems. */
+    readonly accent?: string;
+    /** The page behind the card. */
+    readonly background?: string;
+    /** Used where the browser prefers a dark scheme. */
+    readonly dark?: {
+      /** As of the light scheme. */
+      readonly accent?: string;
+      /** As of the light scheme. */
+      readonly background?: string;
+    };
+  };
   /**
    * The application's start page: a path or an http(s) URL. The header and the page of a signed-in
    * user link to it.
@@ -69,3 +66,10 @@ export interface PagesOptions {
    */
   render?(page: PageDescription): string | undefined;
 }
+
+export type PageLogo = Exclude<NonNullable<PagesOptions["logo"]>, string>;
+
+/** The colors of the light scheme, and of the dark one. */
+export type PageColors = NonNullable<PagesOptions["colors"]>;
+
+export type SchemeColors = NonNullable<PageColors["dark"]>;

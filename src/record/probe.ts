@@ -26,26 +26,17 @@ export type EndReason =
 export type SessionEnd = EndReason | "logout" | "replaced";
 
 /**
- * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the
- * body says signed out, but the user may still be signed in: read the status first. The status is
- * 200 otherwise.
+ * The body of `GET /idpauth/session?details=true` with status 200. Without `details`, the body has
+ * only `authenticated` and `user`. With status 503 (an outage of the provider or the store) it says
+ * signed out, but the user may still be signed in: read the status first.
+ *
+ * @typeParam ClientData the result of the application's `clientData`
  */
-export interface SessionProbe {
+export interface ProbeDetails<ClientData extends object = Record<string, unknown>> {
   /** Whether a user is signed in. */
   readonly authenticated: boolean;
   /** Null when signed out. */
   readonly user: UserPayload | null;
-}
-
-/**
- * The body of `GET /idpauth/session?details=true` with status 200: the probe with the seconds until
- * each limit.
- *
- * @typeParam ClientData the result of the application's `clientData`
- */
-export interface ProbeDetails<
-  ClientData extends object = Record<string, unknown>,
-> extends SessionProbe {
   /** Why the user is signed out; null when signed in. */
   readonly reason: EndReason | null;
   /**

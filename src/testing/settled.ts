@@ -1,4 +1,4 @@
-import { SETTLED } from "../index.js";
+import { SETTLED } from "../adapter.js";
 
 /** The part of `idpAuth`'s result that every adapter has. */
 export interface Settles {

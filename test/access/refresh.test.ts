@@ -8,7 +8,8 @@ import type { Events } from "../../src/events/events.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { LEASE_MS } from "../../src/access/refresh-times.js";
-import type { IdpAuth, IdpRequest } from "../../src/index.js";
+import type { IdpAuth } from "../../src/adapter.js";
+import type { IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import {

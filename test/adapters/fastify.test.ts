@@ -15,7 +15,7 @@ import { idpAuth, type FastifyIdpAuth } from "../../src/adapters/fastify/fastify
 import {
   ConfigurationError,
   ProviderUnavailableError,
-  type BlockedUser,
+  type Blocked,
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
@@ -129,7 +129,7 @@ describe("types", () => {
       navigation(request, reply, blocked) {
         expectTypeOf(request).toEqualTypeOf<FastifyRequest>();
         expectTypeOf(reply).toEqualTypeOf<FastifyReply>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"navigation">>();
+        expectTypeOf(blocked).toEqualTypeOf<Blocked<"navigation">>();
         return reply.redirect(blocked.loginUrl);
       },
     });
@@ -608,7 +608,7 @@ describe("the life of a request", () => {
       "/returned": (
         _request: FastifyRequest,
         reply: FastifyReply,
-        { reason }: BlockedUser<"unauthenticated">,
+        { reason }: Blocked<"unauthenticated">,
       ) => {
         reply.code(418);
         return { reason };

@@ -7,8 +7,7 @@ import {
 } from "../../src/adapters/fetch/fetch.js";
 import {
   ConfigurationError,
-  type BlockedByOutage,
-  type BlockedUser,
+  type Blocked,
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
@@ -55,11 +54,11 @@ describe("types", () => {
     auth.idpRequiredWith({
       unauthenticated(request, blocked) {
         expectTypeOf(request).toEqualTypeOf<Request>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"unauthenticated">>();
+        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unauthenticated">>();
         return Response.json({});
       },
       unavailable(_request, blocked) {
-        expectTypeOf(blocked).toEqualTypeOf<BlockedByOutage>();
+        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unavailable">>();
         return Response.json({});
       },
     });

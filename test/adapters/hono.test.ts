@@ -5,8 +5,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type GuardResponses } from "../../src/adapters/hono/hono.js";
 import {
   ConfigurationError,
-  type BlockedByOutage,
-  type BlockedUser,
+  type Blocked,
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
@@ -53,11 +52,11 @@ describe("types", () => {
     auth.idpRequiredWith({
       navigation(c, blocked) {
         expectTypeOf(c).toEqualTypeOf<Context>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"navigation">>();
+        expectTypeOf(blocked).toEqualTypeOf<Blocked<"navigation">>();
         return c.redirect(blocked.loginUrl);
       },
       unavailable(c, blocked) {
-        expectTypeOf(blocked).toEqualTypeOf<BlockedByOutage>();
+        expectTypeOf(blocked).toEqualTypeOf<Blocked<"unavailable">>();
         return c.text("later", 503);
       },
     });

@@ -7,7 +7,7 @@ import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as hono } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
 import { idpAuth as node } from "../../src/adapters/node/node.js";
-import type { FrameworkAdapter } from "../../src/index.js";
+import type { FrameworkAdapter } from "../../src/adapter.js";
 import { BARE, bareHono, serveBare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";
 

@@ -11,7 +11,7 @@ import { idpAuth as fetchStyle, OpenResponses } from "../../src/adapters/fetch/f
 import { idpAuth as hono } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
 import { idpAuth as node } from "../../src/adapters/node/node.js";
-import type { FrameworkAdapter } from "../../src/index.js";
+import type { FrameworkAdapter } from "../../src/adapter.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { BARE, serveBare, type Bare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";

@@ -6,10 +6,10 @@ import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
+import { STARTUP_CHECKS } from "../../src/adapter.js";
 import {
   ConfigurationError,
   memoryStore,
-  STARTUP_CHECKS,
   type Finding,
   type IdpAuthOptions,
   type LogEntry,

@@ -15,7 +15,7 @@ import { toResponse } from "../../src/adapters/fetch/fetch.js";
 import { respond } from "../../src/adapters/hono/hono-message.js";
 import { setReply } from "../../src/adapters/koa/koa-message.js";
 import { writeReply } from "../../src/adapters/node/node.js";
-import type { AnyReply } from "../../src/index.js";
+import type { AnyReply } from "../../src/adapter.js";
 import { listen } from "./applications/listen.js";
 
 const running: { stop(): Promise<unknown> }[] = [];

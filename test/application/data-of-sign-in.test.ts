@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { JsonObject, SignInResult } from "../../src/index.js";
+import type { SignInResult } from "../../src/index.js";
+import type { JsonObject } from "../../src/record/json.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,

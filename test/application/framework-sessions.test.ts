@@ -6,9 +6,9 @@ import {
   type ClaimsSchema,
   type GuardRule,
   type IdpAuthOptions,
-  type JsonObject,
   type Session,
 } from "../../src/index.js";
+import type { JsonObject } from "../../src/record/json.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { startFastifyApplication } from "../support/fastify-application.js";

@@ -8,10 +8,10 @@ import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
 import { idpAuth as node } from "../../src/adapters/node/node.js";
 import type { idpAuth as next } from "../../src/adapters/next/next.js";
 import type { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
+import { createIdpAuth } from "../../src/adapter.js";
 import {
   allOf,
   anyOf,
-  createIdpAuth,
   deny,
   emailDomain,
   hasClaim,
@@ -19,12 +19,11 @@ import {
   type GuardRule,
   type IdpAuthOptions,
   type IdpRequest,
-  type JsonObject,
   type Session,
-  type SessionOptions,
   type SignInInput,
   type WithClaims,
 } from "../../src/index.js";
+import type { JsonObject } from "../../src/record/json.js";
 
 interface Issues {
   readonly issues: readonly {
@@ -75,7 +74,7 @@ const upsert = (_issuer: string, _subject: string): Promise<Row> =>
 interface Typed<FrameworkRequest, OwnClaims extends object, Data extends object> {
   getSession<const Value>(
     raw: FrameworkRequest,
-    options: SessionOptions<Value>,
+    options: { readonly ifUnavailable: Value },
   ): Promise<Session<OwnClaims, Data> | Value | null>;
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
   requireSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data>>;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createIdpAuth, type IdpAuth, type IdpRequest } from "../../src/index.js";
+import { createIdpAuth, type IdpAuth } from "../../src/adapter.js";
+import type { IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {

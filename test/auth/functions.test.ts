@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { createIdpAuth, credentialsToDict, hasEpochTimePassed } from "../../src/adapter.js";
 import {
   ConfigurationError,
-  createIdpAuth,
-  credentialsToDict,
-  hasEpochTimePassed,
   ProviderUnavailableError,
   StoreUnavailableError,
   type IdpRequest,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { IdpAuth, IdpAuthOptions, IdpRequest } from "../../src/index.js";
+import type { IdpAuth } from "../../src/adapter.js";
+import type { IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";

@@ -1,11 +1,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  ConfigurationError,
-  type IdpAuth,
-  type IdpAuthOptions,
-  type IdpRequest,
-} from "../../src/index.js";
+import type { IdpAuth } from "../../src/adapter.js";
+import { ConfigurationError, type IdpAuthOptions, type IdpRequest } from "../../src/index.js";
 import { readSettings } from "../../src/config/read-settings.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createIdpAuth } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
 it("the framework's own sessions together with a store keep the application from starting", () => {

@@ -5,9 +5,9 @@ import { Pool, Client } from "pg";
 import { createClient } from "redis";
 import { describe, expect, it } from "vitest";
 import { storeMistake } from "../../src/config/store-mistake.js";
+import { createIdpAuth } from "../../src/adapter.js";
 import {
   ConfigurationError,
-  createIdpAuth,
   memoryStore,
   type IdpRequest,
   type SessionStore,

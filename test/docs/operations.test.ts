@@ -14,7 +14,7 @@ import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics
 import { auditIdpauth } from "../../examples/metrics/audit-log.mjs";
 import { observeIdpauth as observeByPrometheus } from "../../examples/metrics/prometheus.mjs";
 import { traceIdpauth } from "../../examples/metrics/traces.mjs";
-import type { EventName } from "../../src/index.js";
+import type { Events } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -44,7 +44,7 @@ async function aDay(): Promise<void> {
 
 describe("docs/how-to/operations.md", () => {
   it("names every event and every channel", () => {
-    const names: Record<EventName, true> = {
+    const names: Record<keyof Events, true> = {
       login: true,
       refresh: true,
       logout: true,

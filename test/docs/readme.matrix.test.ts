@@ -260,25 +260,25 @@ describe("README.md", () => {
     expect(accessors).toHaveLength(22);
     const program = `
       import * as index from "idpauth";
+      import * as adapter from "idpauth/adapter";
       import { idpAuth } from "idpauth/express";
       const auth = idpAuth();
-      console.log(JSON.stringify({ auth: Object.keys(auth), index: Object.keys(index) }));`;
+      console.log(JSON.stringify({ auth: Object.keys(auth), index: Object.keys(index), adapter: Object.keys(adapter) }));`;
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], {
       cwd: folder,
       env: {},
     });
-    const found = JSON.parse(stdout) as { auth: string[]; index: string[] };
+    const found = JSON.parse(stdout) as {
+      auth: string[];
+      index: string[];
+      adapter: string[];
+    };
     expect(found.auth).toEqual(expect.arrayContaining(accessors));
-    const plain = [
-      "credentialsToDict",
-      "hasEpochTimePassed",
-      "isValidIdpUrl",
-      "ProviderUnavailableError",
-      "StoreUnavailableError",
-      "GuardMissingError",
-    ];
-    for (const name of plain) expect(README).toContain(`\`${name}`);
+    const plain = ["ProviderUnavailableError", "StoreUnavailableError", "GuardMissingError"];
+    const forAuthors = ["credentialsToDict", "hasEpochTimePassed", "isValidIdpUrl"];
+    for (const name of [...plain, ...forAuthors]) expect(README).toContain(`\`${name}`);
     expect(found.index).toEqual(expect.arrayContaining(plain));
+    expect(found.adapter).toEqual(expect.arrayContaining(forAuthors));
   });
 
   it("its JavaScript passes a strict type check, as does a strict TypeScript application, the package's own types included", async () => {
@@ -286,7 +286,7 @@ describe("README.md", () => {
     expect(await compile(folder, ["server.mjs", "snippets.mjs", "consumer.ts"], ["node"])).toBe("");
   });
 
-  it("`idpauth` alone compiles without the types of Express and of Node", async () => {
+  it("`idpauth` and `idpauth/adapter` compile without the types of Express and of Node", async () => {
     const inner = path.join(folder, "without-express");
     mkdirSync(path.join(inner, "node_modules"), { recursive: true });
     writeFileSync(path.join(inner, "consumer.ts"), PLAIN_CONSUMER);
@@ -363,7 +363,8 @@ function readPackage(folder: string): object {
  */
 const CONSUMER = `
 import express, { type Request } from "express";
-import { credentialsToDict, hasEpochTimePassed, isOutage, isValidIdpUrl, memoryStore, type Credentials, type Session, type SessionStore } from "idpauth";
+import { isOutage, memoryStore, type Credentials, type Session, type SessionStore } from "idpauth";
+import { credentialsToDict, hasEpochTimePassed, isValidIdpUrl } from "idpauth/adapter";
 import { idpAuth, type ExpressIdpAuth, type GuardResponses } from "idpauth/express";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
@@ -411,7 +412,8 @@ export { credentialsToDict, hasEpochTimePassed, isOutage, isValidIdpUrl };
 `;
 
 const PLAIN_CONSUMER = `
-import { createIdpAuth, type AnyReply, type IdpRequest } from "idpauth";
+import type { IdpRequest } from "idpauth";
+import { createIdpAuth, type AnyReply } from "idpauth/adapter";
 
 interface Raw { readonly path: string }
 const auth = createIdpAuth<Raw>({ env: {} }, {

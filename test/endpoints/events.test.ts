@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { AnyReply } from "../../src/index.js";
+import type { AnyReply } from "../../src/adapter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,

@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ConfigurationError } from "../../src/errors.js";
-import {
-  createIdpAuth,
-  type IdpAuthOptions,
-  type IdpRequest,
-  type LogEntry,
-} from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpAuthOptions, IdpRequest, LogEntry } from "../../src/index.js";
 import {
   startApplication,
   type Application,

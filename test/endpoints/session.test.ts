@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { StoreUnavailableError, type ProbeDetails, type SessionProbe } from "../../src/index.js";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { StoreUnavailableError, type ProbeDetails } from "../../src/index.js";
 import {
   startApplication,
   type Answer,
@@ -437,8 +437,7 @@ describe("?details=true", () => {
   const details = async (user: TestUser) =>
     (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
 
-  it("has exactly the fields of the types SessionProbe and ProbeDetails", async () => {
-    expectTypeOf<ProbeDetails>().toExtend<SessionProbe>();
+  it("has exactly the fields of the type ProbeDetails", async () => {
     const fields: Record<Exclude<keyof ProbeDetails, "data" | "provider">, true> = {
       authenticated: true,
       user: true,
@@ -454,7 +453,7 @@ describe("?details=true", () => {
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
     pass(2000);
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
-    expect(Object.keys((await user.get(PROBE)).json() as SessionProbe)).toEqual([
+    expect(Object.keys((await user.get(PROBE)).json() as object)).toEqual([
       "authenticated",
       "user",
     ]);

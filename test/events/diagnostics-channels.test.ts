@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, describe, expect, it } from "vitest";
-import type { EventName } from "../../src/index.js";
+import type { Events } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 
-const NAMES: readonly EventName[] = [
+const NAMES: readonly (keyof Events)[] = [
   "login",
   "refresh",
   "logout",

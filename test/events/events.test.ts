@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
-import type { EndReason, EventName } from "../../src/index.js";
+import type { EndReason, Events } from "../../src/index.js";
 import {
   startApplication,
   type Application,
@@ -13,7 +13,7 @@ import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { settled } from "../../src/testing/settled.js";
 
 const HOUR = 3600;
-const NAMES: readonly EventName[] = [
+const NAMES: readonly (keyof Events)[] = [
   "login",
   "refresh",
   "logout",
@@ -27,7 +27,7 @@ const VERDICTS = NAMES.filter((name) => name !== "outage");
 
 let application: Application;
 let store: WatchedStore;
-let events: { name: EventName; event: Record<string, unknown> }[];
+let events: { name: keyof Events; event: Record<string, unknown> }[];
 
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();

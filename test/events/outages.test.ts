@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { Events, IdpRequest, LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { createIdpAuth, type IdpRequest, type LogEntry } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpRequest, LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { TestUser } from "../support/application.js";
 import { fuzz } from "./fuzz.js";

@@ -2,12 +2,8 @@ import fc from "fast-check";
 import { afterAll, expect } from "vitest";
 import { IdpAuthError } from "../../src/errors.js";
 import { parseRecord, storedForm } from "../../src/record/stored-form.js";
-import {
-  createIdpAuth,
-  type IdpRequest,
-  type LogEntry,
-  type SessionStore,
-} from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpRequest, LogEntry, SessionStore } from "../../src/index.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import type { FrameworkSession } from "../../src/sessions/framework-session.js";

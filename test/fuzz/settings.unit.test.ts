@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { ConfigurationError } from "../../src/errors.js";
 import { readSettings, SETTINGS, type SettingName } from "../../src/config/read-settings.js";
-import { createIdpAuth, type IdpRequest, type LogEntry } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpRequest, LogEntry } from "../../src/index.js";
 import { fuzz } from "./fuzz.js";
 import { edited, HOSTILE_VALUES, textEdit } from "./mutations.js";
 

@@ -1,4 +1,6 @@
-import { deny, type ApplicationOptions, type JsonObject } from "../../src/index.js";
+import type { ApplicationOptions } from "../../src/application/hooks.js";
+import { deny } from "../../src/index.js";
+import type { JsonObject } from "../../src/record/json.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import type { Random } from "./random.js";
 import type { Process, Scheduler } from "./scheduler.js";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createIdpAuth, type IdpRequest, type LoginUrlOptions } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpRequest, LoginUrlOptions } from "../../src/index.js";
 import {
   startApplication,
   OWN_ORIGIN,

@@ -10,7 +10,8 @@ import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import { createIdpAuth, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
+import { createIdpAuth } from "../../src/adapter.js";
+import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { browser, type TestedApplication } from "../../src/testing/index.js";
 
 const SETTINGS: IdpAuthOptions = {

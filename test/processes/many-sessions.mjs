@@ -1,7 +1,8 @@
 // Ends many sessions of one user, in a process of its own, which prints as JSON how that went.
 // `node --expose-gc test/processes/many-sessions.mjs '{"store":{"kind":"sqlite","path":"sessions.db"},"count":20000,"by":"endAllSessions"}'`
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { createIdpAuth, memoryStore } from "idpauth";
+import { createIdpAuth } from "idpauth/adapter";
+import { memoryStore } from "idpauth";
 import { signedInAs, startTestProvider } from "idpauth/testing";
 import { openStore } from "./open-store.mjs";
 

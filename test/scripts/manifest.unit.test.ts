@@ -11,6 +11,30 @@ const read = (file: string) =>
     Record<string, unknown>
   >;
 
+/** The names that a list of exports names, types included. */
+function exportsOf(file: string): string[] {
+  const text = readFileSync(path.join(ROOT, file), "utf8");
+  const { statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest);
+  return statements.flatMap((statement) => {
+    const list = ts.isExportDeclaration(statement) ? statement.exportClause : undefined;
+    if (list === undefined || !ts.isNamedExports(list)) throw new Error(`${file}: not a list`);
+    return list.elements.map(({ name }) => name.text);
+  });
+}
+
+describe("the lists of exports", () => {
+  const forApplications = exportsOf("src/index.ts");
+
+  it("names at most 65 things for applications", () => {
+    expect(forApplications.length).toBeLessThanOrEqual(65);
+  });
+
+  it("has each name in one list", () => {
+    const all = [...forApplications, ...exportsOf("src/adapter.ts")];
+    expect(all.filter((name, at) => all.indexOf(name) !== at)).toEqual([]);
+  });
+});
+
 describe("the project's package.json", () => {
   it("has scripts that cmd.exe runs, too: programs of Node.js and npm, joined by &&", () => {
     const commands = Object.values(read("package.json")["scripts"]!).flatMap((script) =>

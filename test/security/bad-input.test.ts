@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSealer } from "../../src/sessions/seal.js";
 import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
-import type { IdpRequest, SessionStore, Stored } from "../../src/index.js";
+import type { Stored } from "../../src/adapter.js";
+import type { IdpRequest, SessionStore } from "../../src/index.js";
 import {
   startApplication,
   type Answer,

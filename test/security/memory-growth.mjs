@@ -3,7 +3,8 @@
 // `node --expose-gc test/security/memory-growth.mjs probes`; prints bytes, and how many there were,
 // as JSON.
 import { generateKeyPairSync, sign } from "node:crypto";
-import { createIdpAuth, memoryStore } from "idpauth";
+import { createIdpAuth } from "idpauth/adapter";
+import { memoryStore } from "idpauth";
 import { TestClock } from "idpauth/testing";
 
 const ORIGIN = "http://app.example";

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Stored } from "../../src/ports/session-store.js";
-import type { IdpAuth, IdpRequest } from "../../src/index.js";
+import type { IdpAuth } from "../../src/adapter.js";
+import type { IdpRequest } from "../../src/index.js";
 import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled } from "../../src/testing/settled.js";

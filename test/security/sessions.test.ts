@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createIdpAuth, type IdpAuth, type IdpRequest } from "../../src/index.js";
+import { createIdpAuth, type IdpAuth } from "../../src/adapter.js";
+import type { IdpRequest } from "../../src/index.js";
 import { newCookieValue } from "../../src/sessions/cookie.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import {

@@ -1,4 +1,5 @@
-import type { AccessTokenOptions, IdpAuth, IdpAuthOptions, IdpRequest } from "../../src/index.js";
+import type { IdpAuth } from "../../src/adapter.js";
+import type { AccessTokenOptions, IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import type { ReceivedRequest } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";

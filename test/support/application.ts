@@ -2,11 +2,9 @@ import {
   createIdpAuth,
   type FrameworkAdapter,
   type IdpAuth,
-  type IdpAuthOptions,
-  type IdpRequest,
-  type LogEntry,
   type Reply,
-} from "../../src/index.js";
+} from "../../src/adapter.js";
+import type { IdpAuthOptions, IdpRequest, LogEntry } from "../../src/index.js";
 import {
   startTestProvider,
   type PersonClaims,

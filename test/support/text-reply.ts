@@ -1,4 +1,4 @@
-import type { AnyReply, Reply } from "../../src/index.js";
+import type { AnyReply, Reply } from "../../src/adapter.js";
 
 /** The reply of an endpoint that sends no stream. */
 export function textReply({ body, ...reply }: AnyReply): Reply {

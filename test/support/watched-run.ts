@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { EventName } from "../../src/events/events.js";
-import type { AnyReply, IdpAuth, IdpAuthOptions, IdpRequest } from "../../src/index.js";
+import type { AnyReply, IdpAuth } from "../../src/adapter.js";
+import type { IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,

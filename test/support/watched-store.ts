@@ -1,9 +1,5 @@
-import {
-  StoreUnavailableError,
-  type Clock,
-  type SessionStore,
-  type Stored,
-} from "../../src/index.js";
+import type { Stored } from "../../src/adapter.js";
+import { StoreUnavailableError, type Clock, type SessionStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
 /**

@@ -6,13 +6,13 @@ import express, {
   type Response,
 } from "express";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
+import type { Stored } from "../../src/adapter.js";
 import {
   ConfigurationError,
   memoryStore,
   type IdpAuthOptions,
   type Session,
   type SessionStore,
-  type Stored,
 } from "../../src/index.js";
 import type { AdapterSetup } from "../../src/testing/index.js";
 import type { ExpressChanges } from "../adapters/applications/express.js";

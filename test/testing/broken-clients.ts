@@ -1,4 +1,5 @@
-import type { Entry, EntryPage, SessionStore, Stored } from "../../src/index.js";
+import type { Entry, EntryPage, Stored } from "../../src/adapter.js";
+import type { SessionStore } from "../../src/index.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
 import type { StoreUnderTest } from "../../src/testing/index.js";
 import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";

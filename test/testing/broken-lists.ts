@@ -1,4 +1,4 @@
-import type { Entry, EntryPage, Stored } from "../../src/index.js";
+import type { Entry, EntryPage, Stored } from "../../src/adapter.js";
 import { broken, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 

@@ -1,4 +1,4 @@
-import type { Entry, Stored } from "../../src/index.js";
+import type { Entry, Stored } from "../../src/adapter.js";
 import { broken, moment, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 

@@ -1,4 +1,5 @@
-import type { Clock, Entry, EntryPage, SessionStore, Stored } from "idpauth";
+import type { Entry, EntryPage, Stored } from "idpauth/adapter";
+import type { Clock, SessionStore } from "idpauth";
 
 /** Entries in a page of a list. */
 const PAGE = 100;

@@ -11,15 +11,12 @@ import type {
 import {
   createAdapterAuth,
   describesBody,
-  type AdapterAuth,
-  type Finding,
   type Gate,
   type GuardResponsesOf,
   type Guards,
-  type IdpAuthNames,
-  type IdpAuthOptions,
   type Stopped,
-} from "../../index.js";
+} from "../../adapter.js";
+import type { AdapterAuth, Finding, IdpAuthNames, IdpAuthOptions } from "../../index.js";
 import {
   keepPrivate,
   NodeRequest,

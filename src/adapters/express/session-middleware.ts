@@ -1,4 +1,4 @@
-import type { SessionMiddleware } from "../../index.js";
+import type { SessionMiddleware } from "../../adapter.js";
 
 /**
  * One entry of an Express router's stack; the shape is the same in Express 4 and 5 but for how

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { FrameworkSession } from "../../index.js";
+import type { FrameworkSession } from "../../adapter.js";
 import {
   CallbackSession,
   type CallbackStore,

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyReply, FastifyRequest, onErrorHookHandler, onSendHookHandler } from "fastify";
-import { describesBody, IdpAuthError, type IdpAuth } from "../../index.js";
+import { describesBody, type IdpAuth } from "../../adapter.js";
+import { IdpAuthError } from "../../index.js";
 import { setReplyHead, type AnyFastifyRequest } from "./fastify-message.js";
 
 /**

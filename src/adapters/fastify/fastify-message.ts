@@ -8,7 +8,7 @@ import {
   varyByCookie,
   type AnyReply,
   type BodyStream,
-} from "../../index.js";
+} from "../../adapter.js";
 import {
   breakOffWith,
   cancelStream,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { FrameworkSession, SessionMiddleware } from "../../index.js";
+import type { FrameworkSession, SessionMiddleware } from "../../adapter.js";
 import {
   CallbackSession,
   type CallbackStore,

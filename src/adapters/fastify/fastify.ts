@@ -10,14 +10,12 @@ import type {
 } from "fastify";
 import {
   createAdapterAuth,
-  type AdapterAuth,
   type Gate,
   type GuardResponsesOf,
   type Guards,
-  type IdpAuthNames,
-  type IdpAuthOptions,
   type Stopped,
-} from "../../index.js";
+} from "../../adapter.js";
+import type { AdapterAuth, IdpAuthNames, IdpAuthOptions } from "../../index.js";
 import {
   onClose,
   rememberResponse,

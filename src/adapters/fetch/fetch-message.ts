@@ -1,4 +1,5 @@
-import type { AnyReply, IdpRequest, Stopped } from "../../index.js";
+import type { AnyReply, Stopped } from "../../adapter.js";
+import type { IdpRequest } from "../../index.js";
 
 /** A `Request` of the Fetch standard. Nothing is read before it is needed. */
 export class WebRequest implements IdpRequest {

@@ -1,14 +1,11 @@
 import {
   createAdapterAuth,
-  type AdapterAuth,
   type Gate,
   type GuardResponsesOf,
-  type GuardRule,
   type Guards,
-  type IdpAuthNames,
-  type IdpAuthOptions,
   type Stopped,
-} from "../../index.js";
+} from "../../adapter.js";
+import type { AdapterAuth, GuardRule, IdpAuthNames, IdpAuthOptions } from "../../index.js";
 import { OpenResponses } from "./fetch-close.js";
 import { responseOf, toResponse, WebRequest } from "./fetch-message.js";
 import { keepPrivate } from "./private-fetch-response.js";

@@ -1,4 +1,4 @@
-import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../index.js";
+import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../adapter.js";
 
 /**
  * Keeps the response to a guarded request out of every cache: it sets

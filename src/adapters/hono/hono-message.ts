@@ -1,5 +1,6 @@
 import type { Context } from "hono";
-import type { AnyReply, Closable, FrameworkSource, IdpRequest } from "../../index.js";
+import type { AnyReply, Closable, FrameworkSource } from "../../adapter.js";
+import type { IdpRequest } from "../../index.js";
 import { toResponse, WebRequest } from "../fetch/fetch.js";
 
 /** What `@hono/node-server` puts into `c.env`: the request of node:http. */

@@ -2,13 +2,15 @@ import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type S
 import {
   createAdapterAuth,
   describesBody,
-  IdpAuthError,
   onFirstClose,
-  type AdapterAuth,
-  type Finding,
   type Gate,
   type GuardResponsesOf,
   type Guards,
+} from "../../adapter.js";
+import {
+  IdpAuthError,
+  type AdapterAuth,
+  type Finding,
   type IdpAuthNames,
   type IdpAuthOptions,
 } from "../../index.js";

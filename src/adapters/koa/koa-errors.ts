@@ -1,5 +1,6 @@
 import type { ExtendableContext } from "koa";
-import { describesBody, IdpAuthError, type IdpAuth } from "../../index.js";
+import { describesBody, type IdpAuth } from "../../adapter.js";
+import { IdpAuthError } from "../../index.js";
 import { writeFresh } from "../node/node.js";
 
 type OnError = ExtendableContext["onerror"];

@@ -1,5 +1,5 @@
 import type { ExtendableContext } from "koa";
-import { isStream, type AnyReply } from "../../index.js";
+import { isStream, type AnyReply } from "../../adapter.js";
 import { cancelStream, NodeRequest, sendStream, writeReply } from "../node/node.js";
 
 /** A request of Koa: that of node:http, with Koa's original URL and its setting `app.proxy`. */

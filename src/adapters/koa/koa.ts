@@ -8,16 +8,12 @@ import type {
 } from "koa";
 import {
   createAdapterAuth,
-  type AdapterAuth,
-  type Finding,
   type Gate,
   type GuardResponsesOf,
-  type GuardRule,
   type Guards,
-  type IdpAuthNames,
-  type IdpAuthOptions,
   type Stopped,
-} from "../../index.js";
+} from "../../adapter.js";
+import type { AdapterAuth, Finding, GuardRule, IdpAuthNames, IdpAuthOptions } from "../../index.js";
 import { keepPrivate, onClose, sourceOf, upgradesOf, type UpgradeProxy } from "../node/node.js";
 import { replaceOnError } from "./koa-errors.js";
 import { KoaRequest, setReply } from "./koa-message.js";

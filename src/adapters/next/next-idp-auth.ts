@@ -1,17 +1,18 @@
 import type { NextRequest } from "next/server.js";
 import type {
-  Finding,
   GuardResponsesOf,
-  GuardRule,
   IdpAuth,
-  IdpAuthNames,
-  LoginUrlOptions,
   REQUEST_ACCESSORS,
-  Session,
   SESSION_FOR_TESTS,
   SETTLED,
   STARTUP_CHECKS,
-  SessionOptions,
+} from "../../adapter.js";
+import type {
+  IdpAuthNames,
+  Finding,
+  GuardRule,
+  LoginUrlOptions,
+  Session,
   Subject,
   UserPayload,
 } from "../../index.js";
@@ -163,13 +164,13 @@ export interface NextIdpAuth<
    * The session of a signed-in user: user, verified claims and times, read-only; null when signed
    * out. It applies the same policy.
    */
-  getSession<const Value>(
-    options: SessionOptions<Value>,
-  ): Promise<Session<OwnClaims, Data> | Value | null>;
+  getSession<const Value>(options: {
+    readonly ifUnavailable: Value;
+  }): Promise<Session<OwnClaims, Data> | Value | null>;
   /** The same for the request of a route handler. */
   getSession<const Value>(
     request: Request,
-    options: SessionOptions<Value>,
+    options: { readonly ifUnavailable: Value },
   ): Promise<Session<OwnClaims, Data> | Value | null>;
   /** Without `ifUnavailable`, an outage rejects. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;

@@ -1,5 +1,6 @@
 // Next.js tells errors apart by their property `digest`.
-import { ERRORS, loginUrlBackTo, type BlockedUser } from "../../index.js";
+import { ERRORS, loginUrlBackTo } from "../../adapter.js";
+import type { Blocked } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./next-request.js";
 
 /**
@@ -39,7 +40,7 @@ export function redirect(url: string): never {
  * @param returnTo path and query to come back to, instead of the address of the request
  */
 export function pageLoginUrl(
-  blocked: BlockedUser<"navigation"> | BlockedUser<"unauthenticated">,
+  blocked: Blocked<"navigation" | "unauthenticated">,
   raw: Incoming,
   returnTo: string | undefined,
 ): string {

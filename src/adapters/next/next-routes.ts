@@ -5,12 +5,10 @@ import {
   assertGuardOptions,
   assertUsage,
   respondToBlocked,
-  type Blocked,
-  type GuardRule,
   type IdpAuth,
-  type IdpAuthNames,
   type Usage,
-} from "../../index.js";
+} from "../../adapter.js";
+import type { IdpAuthNames, Blocked, GuardRule } from "../../index.js";
 import { keepPrivate, responseOf, toResponse, type OpenResponses } from "../fetch/fetch.js";
 import {
   METHODS,

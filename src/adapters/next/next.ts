@@ -6,8 +6,7 @@ import {
   STARTUP_CHECKS,
   type FrameworkAdapter,
   type IdpAuth,
-  type SessionOptions,
-} from "../../index.js";
+} from "../../adapter.js";
 import type { OpenResponses } from "../fetch/fetch.js";
 import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
@@ -132,10 +131,13 @@ export function idpAuth<
           ),
 
     ...accessors,
-    getSession<Value>(from?: Request | SessionOptions<Value>, given?: SessionOptions<Value>) {
+    getSession<Value>(
+      from?: Request | { readonly ifUnavailable: Value },
+      given?: { readonly ifUnavailable: Value },
+    ) {
       const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
       return forRequest(
-        (auth, raw) => auth.getSession(raw, options as SessionOptions<Value>),
+        (auth, raw) => auth.getSession(raw, options as { readonly ifUnavailable: Value }),
         request,
       );
     },

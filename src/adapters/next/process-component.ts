@@ -1,11 +1,5 @@
-import {
-  createIdpAuth,
-  type FrameworkAdapter,
-  type IdpAuth,
-  type IdpAuthNames,
-  type IdpAuthOptions,
-  type SessionStore,
-} from "../../index.js";
+import { createIdpAuth, type FrameworkAdapter, type IdpAuth } from "../../adapter.js";
+import type { IdpAuthNames, IdpAuthOptions, SessionStore } from "../../index.js";
 import { OpenResponses } from "../fetch/fetch.js";
 import type { Incoming } from "./next-request.js";
 

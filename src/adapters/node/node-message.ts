@@ -1,13 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Readable } from "node:stream";
-import {
-  headerLines,
-  onFirstClose,
-  PerRequest,
-  type Closable,
-  type IdpRequest,
-} from "../../index.js";
+import { headerLines, onFirstClose, PerRequest, type Closable } from "../../adapter.js";
+import type { IdpRequest } from "../../index.js";
 
 /** A request of node:http or node:https, or of node:http2 by its compatibility API. */
 export type AnyRequest = IncomingMessage | Http2ServerRequest;

@@ -3,7 +3,6 @@ import { Socket } from "node:net";
 import { Readable, Stream } from "node:stream";
 import {
   GUARDED_CACHE_CONTROL,
-  isOutage,
   isStream,
   onFirstClose,
   varyByCookie,
@@ -11,7 +10,8 @@ import {
   type BodyStream,
   type Closable,
   type Reply,
-} from "../../index.js";
+} from "../../adapter.js";
+import { isOutage } from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
 /** The arguments of `writeHead`. */

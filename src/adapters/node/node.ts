@@ -2,17 +2,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import {
   createAdapterAuth,
-  type AdapterAuth,
   type AdapterParts,
   type FrameworkSource,
   type Gate,
   type GuardResponsesOf,
-  type GuardRule,
   type Guards,
-  type IdpAuthNames,
-  type IdpAuthOptions,
-  type IdpRequest,
   type Stopped,
+} from "../../adapter.js";
+import type {
+  AdapterAuth,
+  GuardRule,
+  IdpAuthNames,
+  IdpAuthOptions,
+  IdpRequest,
 } from "../../index.js";
 import {
   NodeRequest,

@@ -1,4 +1,4 @@
-import type { FrameworkSession } from "../../index.js";
+import type { FrameworkSession } from "../../adapter.js";
 
 /** How a session plugin and its store report that an operation is done. */
 export type Done = (error?: unknown) => void;

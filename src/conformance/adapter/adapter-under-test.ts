@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SETTLED } from "../../adapter.js";
 import type {
   Credentials,
   ProbeDetails,
-  EventName,
+  Events,
   Explanation,
   GuardRule,
   IdpAuthOptions,
-  JsonObject,
-  Listener,
   LoginUrlOptions,
   Session,
-  SessionOptions,
-  SETTLED,
   UserPayload,
 } from "../../index.js";
 
@@ -49,7 +46,10 @@ export interface ApplicationAuth {
   /** Null when signed out. */
   getUser(raw: object): Promise<UserPayload | null>;
   /** Returns `ifUnavailable` during an outage. */
-  getSession<Value>(raw: object, options: SessionOptions<Value>): Promise<Session | Value | null>;
+  getSession<Value>(
+    raw: object,
+    options: { readonly ifUnavailable: Value },
+  ): Promise<Session | Value | null>;
   /** Rejects during an outage. */
   getSession(raw: object): Promise<Session | null>;
   /** Rejects unless a guard let the request pass. */
@@ -59,12 +59,12 @@ export interface ApplicationAuth {
   /** What the browser may see of the session. */
   clientState(raw: object): Promise<ProbeDetails>;
   /** Undefined when signed out. */
-  getData(raw: object): Promise<JsonObject | undefined>;
+  getData(raw: object): Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Undefined when signed out. */
   updateData(
     raw: object,
-    change: (data: JsonObject) => Record<string, unknown>,
-  ): Promise<JsonObject | undefined>;
+    change: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>,
+  ): Promise<Readonly<Record<string, unknown>> | undefined>;
   /** The stored record, for debugging. */
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
   /** Null when signed out. */
@@ -80,7 +80,7 @@ export interface ApplicationAuth {
   /** An adapter may return a promise. */
   loginUrl(raw: object, options?: LoginUrlOptions): string | Promise<string>;
   /** Returns a function that removes the listener. */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => unknown): () => void;
   /** Resolves when no refresh and no revocation runs; see `settled`. */
   [SETTLED](): Promise<void>;
   /** Ends what is open; the process exits next. */

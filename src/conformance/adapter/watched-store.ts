@@ -1,12 +1,5 @@
-import {
-  memoryStore,
-  StoreUnavailableError,
-  type Clock,
-  type Entry,
-  type EntryPage,
-  type SessionStore,
-  type Stored,
-} from "../../index.js";
+import type { Entry, EntryPage, Stored } from "../../adapter.js";
+import { memoryStore, StoreUnavailableError, type Clock, type SessionStore } from "../../index.js";
 
 /** A memory store that records its operations and fails on command. */
 export class WatchedStore implements SessionStore {

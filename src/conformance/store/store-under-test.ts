@@ -1,4 +1,5 @@
-import type { EpochSeconds, SessionStore } from "../../index.js";
+import type { EpochSeconds } from "../../adapter.js";
+import type { SessionStore } from "../../index.js";
 import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with control over its time and its server. */

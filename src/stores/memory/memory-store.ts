@@ -10,18 +10,6 @@ import type {
 import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
 import { SWEEP_EVERY_MS } from "../sweep.js";
 
-export interface MemoryStoreOptions {
-  /** Default: the system clock. */
-  readonly clock?: Clock;
-  /**
-   * The maximum number of entries, signed-in sessions and pending logins together: 1 to 16,000,000,
-   * the limit of a JavaScript Map. Default 100,000: at two to three kilobytes a session it fits
-   * Node's default heap, even when a flood of logins fills it with the largest possible records.
-   * For 1,000,000, give Node about 4 GB (`--max-old-space-size=4096`).
-   */
-  readonly maxSessions?: number;
-}
-
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
 /**
@@ -46,7 +34,19 @@ const NO: Promise<boolean> = Promise.resolve(false);
  *
  * @throws TypeError when `maxSessions` is not a whole number within its bounds
  */
-export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+export function memoryStore(
+  options: {
+    /** Default: the system clock. */
+    readonly clock?: Clock;
+    /**
+     * The maximum number of entries, signed-in sessions and pending logins together: 1 to 16,000,000,
+     * the limit of a JavaScript Map. Default 100,000: at two to three kilobytes a session it fits
+     * Node's default heap, even when a flood of logins fills it with the largest possible records.
+     * For 1,000,000, give Node about 4 GB (`--max-old-space-size=4096`).
+     */
+    readonly maxSessions?: number;
+  } = {},
+): SessionStore {
   const maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
   if (!Number.isInteger(maxSessions) || maxSessions < 1 || maxSessions > MAX_MAX_SESSIONS) {
     throw new TypeError(

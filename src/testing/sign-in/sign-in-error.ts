@@ -1,4 +1,5 @@
-import { ConfigurationError, ERRORS, type ErrorCode } from "../../index.js";
+import { ERRORS } from "../../adapter.js";
+import { ConfigurationError, type ErrorCode } from "../../index.js";
 import type { BrowserResponse } from "../browser/cookie-browser.js";
 
 /**

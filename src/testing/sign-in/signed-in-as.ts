@@ -1,4 +1,4 @@
-import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
+import { SESSION_FOR_TESTS, type SessionForTests } from "../../adapter.js";
 import { CookieJar } from "../browser/cookie-jar.js";
 import {
   ADA,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import process from "node:process";
-import type { EventName } from "../../../index.js";
+import type { Events } from "../../../index.js";
 import { settled } from "../../../testing/settled.js";
 import type { StartedApplication } from "../application-starter.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
@@ -94,7 +94,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
 /** Leaves during the token request and waits until the background work has ended. */
 async function leaveDuring(
   app: StartedApplication,
-  event: EventName,
+  event: keyof Events,
   before: boolean,
   opened: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { ProviderUnavailableError, StoreUnavailableError, type SETTLED } from "../../../index.js";
+import type { SETTLED } from "../../../adapter.js";
+import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { GRACE } from "./assertions.js";
 import { HOUR_MS, type AdapterRequirement } from "./requirement.js";
@@ -81,7 +80,9 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
       });
       app.clock.advance(HOUR_MS);
       assert.deepEqual(
-        ((await browser.get("/me")).json() as { data: JsonObject }).data["openedRequests"],
+        ((await browser.get("/me")).json() as { data: Readonly<Record<string, unknown>> }).data[
+          "openedRequests"
+        ],
         2,
         "a refresh lost the data",
       );

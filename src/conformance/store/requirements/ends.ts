@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { EndWatcher, SessionStore } from "../../../index.js";
+import type { EndWatcher } from "../../../adapter.js";
+import type { SessionStore } from "../../../index.js";
 import type { StoreRequirement } from "./requirement.js";
 import { newKey } from "./samples.js";
 

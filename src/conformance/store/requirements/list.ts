@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { Entry, SessionStore } from "../../../index.js";
+import type { Entry } from "../../../adapter.js";
+import type { SessionStore } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
 import { entryOf, inserted, insertedAs, listed, newKey } from "./samples.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { EntryPage, Stored } from "../../../index.js";
+import type { EntryPage, Stored } from "../../../adapter.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
 import { entryOf, inserted, newKey } from "./samples.js";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Entry } from "../../../index.js";
+import type { Entry } from "../../../adapter.js";
 import type { StoreRequirement } from "./requirement.js";
 import {
   aMoment,

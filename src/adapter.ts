@@ -1,0 +1,52 @@
+/**
+ * The public exports for authors of adapters and stores. What applications use too, such as
+ * `IdpAuthOptions` and `SessionStore`, comes from `idpauth`.
+ */
+export type { Accessors } from "./auth/accessor-types.js";
+export { REQUEST_ACCESSORS } from "./auth/accessors.js";
+export { createAdapterAuth, type AdapterParts } from "./auth/adapter-auth.js";
+export type {
+  FrameworkAdapter,
+  FrameworkFacts,
+  FrameworkSource,
+  IdpAuth,
+  SessionMiddleware,
+} from "./auth/adapter-types.js";
+export { createIdpAuth } from "./auth/create-idp-auth.js";
+export { SETTLED } from "./auth/settled.js";
+export { hasEpochTimePassed, systemClock, type EpochSeconds } from "./clock.js";
+export { STARTUP_CHECKS } from "./config/startup-checks.js";
+export { ERRORS } from "./errors.js";
+export { GUARDED_CACHE_CONTROL, varyByCookie } from "./guard/cache-headers.js";
+export type { Gate, Gates, Guards, Stopped } from "./guard/gate.js";
+export {
+  respondToBlocked,
+  type AnyGuardResponses,
+  type GuardResponsesOf,
+} from "./guard/guard-responses.js";
+export { assertGuardOptions, assertUsage, type Usage } from "./guard/guard-usage.js";
+export { loginUrlBackTo } from "./guard/login-url.js";
+export { isValidIdpUrl } from "./http/document-urls.js";
+export { onFirstClose, type Closable } from "./http/first-close.js";
+export { headerLines } from "./http/header-lines.js";
+export { PerRequest } from "./http/per-request.js";
+export {
+  describesBody,
+  isStream,
+  type AnyReply,
+  type Body,
+  type BodyStream,
+  type NodeStream,
+  type Reply,
+} from "./http/reply.js";
+export type {
+  EndWatcher,
+  Entry,
+  EntryPage,
+  LossyIndex,
+  Stored,
+  StoreProblem,
+} from "./ports/session-store.js";
+export { credentialsToDict, type ProviderCredentials } from "./record/credentials.js";
+export type { FrameworkSession } from "./sessions/framework-session.js";
+export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
