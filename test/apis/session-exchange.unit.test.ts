@@ -137,7 +137,8 @@ describe("the user's token", () => {
     [99, 0, "token"],
     [100, 1, 401],
   ])("after a guard that takes %i ms reads the session %i times", async (takes, reads, got) => {
-    const { made, reloads } = exchange({ takes, record: undefined });
+    const { made, reloads, clock } = exchange({ takes, record: undefined });
+    await clock.advanceAsync(1_000);
     const token = await made.token();
     expect([typeof token === "string" ? token : token.status, reloads()]).toEqual([got, reads]);
   });
@@ -179,6 +180,13 @@ describe("without a token, the browser gets", () => {
     expect(statusOf(reply)).toBe(503);
     expect(jsonOf(reply)).toMatchObject({ code: "store_unavailable" });
     expect(jsonOf(reply)).not.toHaveProperty("login_url");
+  });
+
+  it("a page in an outage, if it navigates", async () => {
+    const token = new StoreUnavailableError("away", { retryAfter: 3 });
+    const { made, shown } = exchange({ token, headers: NAVIGATION });
+    expect(await made.token()).toMatchObject({ body: "page" });
+    expect(shown).toMatchObject([{ code: "store_unavailable", retryAfter: 3 }]);
   });
 
   it("the application's own error", async () => {
@@ -236,7 +244,7 @@ describe("a request that isn't passed on", () => {
   it.each([
     ["cross_origin", "GET", { label: "action.continue", href: "" }],
     ["api_unreachable", "GET", { label: "action.tryAgain", href: "" }],
-    ["session_missing", "GET", { label: "action.tryAgain", href: "" }],
+    ["login_loop", "GET", { label: "action.tryAgain", href: "" }],
     ["not_found", "GET", undefined],
     ["cross_origin", "POST", undefined],
   ] as const)("is a page for a browser: %s of %s", async (code, method, action) => {
@@ -272,20 +280,14 @@ describe("an operator hears of", () => {
     expect(line!.message).toContain(words);
   });
 
-  it("a location that was dropped, and a rule that threw, with its place", () => {
+  it("a location that was dropped, and a rule that threw", () => {
     const { made, lines } = exchange();
     made.locationDropped();
-    const error = new Error("a secret");
-    made.threw(error);
-    made.threw("a text");
+    made.threw(new Error("a secret"));
     expect(lines).toMatchObject([
       { code: "api_location_dropped", details: { api: "orders" } },
-      { code: "api_rule_threw" },
-      { code: "api_rule_threw" },
+      { code: "function_threw", details: { api: "orders", function: "allow" } },
     ]);
-    const details = lines.map((line) => (line as { details: object }).details);
-    expect(details[1]).toEqual({ api: "orders", place: expect.stringMatching(/^at .*\.ts/) });
-    expect([details[0], details[2]]).toEqual([{ api: "orders" }, { api: "orders" }]);
     expect(JSON.stringify(lines)).not.toContain("secret");
   });
 });
