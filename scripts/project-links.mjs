@@ -26,7 +26,10 @@ const PAGE =
   /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
 /** What holds until project.json has the addresses, and then the text that replaces it. */
-const BEFORE_RELEASE = /<!-- without addresses -->.*?<!-- with addresses:(.*?)-->\n*/gs;
+const BEFORE_RELEASE = /<!-- without addresses -->\n\n(.*?)<!-- with addresses:(.*?)-->\n*/gs;
+
+/** What a command prints, in a sample of a page. */
+const PRINTED = /(?<=^ +)See docs\/reference\/errors\.md#[ew]\d{3}$/gm;
 
 /** A link or an image, except to an address or within its page. */
 const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
@@ -92,12 +95,12 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = project.repository && `${project.repository}/blob/v${version}`;
-  const released =
-    files === ""
-      ? text
-      : text.replace(BEFORE_RELEASE, (_, /** @type {string} */ then) =>
-          then.trim() === "" ? "" : `${withReports(then.trim(), project)}\n\n`,
-        );
+  const released = text
+    .replace(BEFORE_RELEASE, (_, /** @type {string} */ now, /** @type {string} */ then) => {
+      const replacement = files === "" ? now.trim() : withReports(then.trim(), project);
+      return replacement === "" ? "" : `${replacement}\n\n`;
+    })
+    .replace(PRINTED, (line) => messageWithLinks(line, project));
   // npm and the repository show README.md and SECURITY.md without the other pages.
   const isAlone = !file.startsWith("docs/") && project.documentation !== "";
   const linked = outsideCode(released, (prose) =>

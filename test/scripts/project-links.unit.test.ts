@@ -18,6 +18,7 @@ const PROJECT = {
   documentation: "https://idpauth.example",
   contact: "security@idpauth.example",
 };
+const NONE = { repository: "", documentation: "", contact: "" };
 const FILES = "https://git.example/idpauth/idpauth/blob/v1.2.3";
 
 describe("the addresses in project.json", () => {
@@ -67,8 +68,23 @@ describe("without addresses", () => {
     ],
     ["docs/how-to/csrf.md", "In the repository, x.", "In the repository, x."],
   ])("%s: a link of %j to what isn't in the package is text", (file, text, expected) => {
-    const none = { repository: "", documentation: "", contact: "" };
-    expect(pageWithLinks(text, file, none, "1.2.3", isShipped)).toBe(expected);
+    expect(pageWithLinks(text, file, NONE, "1.2.3", isShipped)).toBe(expected);
+  });
+
+  it.each([
+    [
+      "See docs/reference/errors.md#e016.",
+      "See node_modules/idpauth/docs/reference/errors.md#e016.",
+    ],
+    [
+      "`See docs/reference/errors.md#${code}`",
+      "`See node_modules/idpauth/docs/reference/errors.md#${code}`",
+    ],
+    ["(docs/how-to/providers.md)", "(node_modules/idpauth/docs/how-to/providers.md)"],
+    ["https://x.example/docs/reference/errors.md", "https://x.example/docs/reference/errors.md"],
+    ["docs/evidence/security.md", "docs/evidence/security.md"],
+  ])("the message %j becomes %j", (text, expected) => {
+    expect(messageWithLinks(text, NONE)).toBe(expected);
   });
 });
 
@@ -154,16 +170,20 @@ describe("with addresses", () => {
   });
 
   it.each([
-    [
-      "One.\n\n<!-- without addresses -->\n\nNot yet.\n\n<!-- with addresses: -->\n\nTwo.",
-      "One.\n\nTwo.",
-    ],
-    [
-      "One.\n\n<!-- without addresses -->\n\nNot yet.\n\n<!-- with addresses:\nNow. [x](#x)\n-->\n\nTwo.",
-      "One.\n\nNow. [x](#x)\n\nTwo.",
-    ],
-  ])("%j becomes %j", (text, expected) => {
+    ["", "One.\n\nTwo."],
+    ["\nNow. [x](#x)\n", "One.\n\nNow. [x](#x)\n\nTwo."],
+  ])("a text for the time before them becomes what follows it: %j", (then, expected) => {
+    const text = `One.\n\n<!-- without addresses -->\n\nNot yet.\n\n<!-- with addresses:${then}-->\n\nTwo.`;
     expect(pageWithLinks(text, "docs/about/x.md", PROJECT, "1.2.3")).toBe(expected);
+    expect(pageWithLinks(text, "docs/about/x.md", NONE, "1.2.3")).toBe("One.\n\nNot yet.\n\nTwo.");
+  });
+
+  it("what a command prints in a sample is what the package prints", () => {
+    const text = "```text\n  E016 x\n       See docs/reference/errors.md#e016\n```\n";
+    const shown = (project: typeof NONE) =>
+      pageWithLinks(text, "docs/how-to/x.md", project, "1.2.3");
+    expect(shown(PROJECT)).toBe(text.replace(/docs.*/, "https://idpauth.example/e/E016"));
+    expect(shown(NONE)).toBe(text.replace("docs", "node_modules/idpauth/docs"));
   });
 
   it.each(["README.md", "SECURITY.md", "docs/about/project.md", "docs/about/support.md"])(
@@ -198,23 +218,5 @@ describe("with addresses", () => {
     ["docs/evidence/security.md", "docs/evidence/security.md"],
   ])("the message %j becomes %j", (text, expected) => {
     expect(messageWithLinks(text, PROJECT)).toBe(expected);
-  });
-});
-
-describe("without addresses", () => {
-  it.each([
-    [
-      "See docs/reference/errors.md#e016.",
-      "See node_modules/idpauth/docs/reference/errors.md#e016.",
-    ],
-    [
-      "`See docs/reference/errors.md#${code}`",
-      "`See node_modules/idpauth/docs/reference/errors.md#${code}`",
-    ],
-    ["(docs/how-to/providers.md)", "(node_modules/idpauth/docs/how-to/providers.md)"],
-    ["https://x.example/docs/reference/errors.md", "https://x.example/docs/reference/errors.md"],
-    ["docs/evidence/security.md", "docs/evidence/security.md"],
-  ])("the message %j becomes %j", (text, expected) => {
-    expect(messageWithLinks(text, { documentation: "" })).toBe(expected);
   });
 });
