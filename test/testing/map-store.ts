@@ -1,5 +1,5 @@
-import type { Entry, EntryPage, Stored } from "idpauth/adapter";
 import type { Clock, SessionStore } from "idpauth";
+import type { Entry, EntryPage, Stored } from "idpauth/adapter";
 
 /** Entries in a page of a list. */
 const PAGE = 100;
