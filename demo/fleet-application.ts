@@ -49,7 +49,7 @@ async function start(): Promise<void> {
     routes.get("/", async (request, response) => {
       let visitor: FleetVisitor;
       try {
-        visitor = { user: await auth.getUser(request) };
+        visitor = { user: (await auth.getSession(request))?.user ?? null };
       } catch (error) {
         if (!isOutage(error)) throw error;
         visitor = { outage: error.code };

@@ -1,4 +1,4 @@
-import type { Session, UserPayload } from "idpauth";
+import type { Session, SessionUser } from "idpauth";
 import { html, page, type Html } from "./html.js";
 import type { DemoData } from "./sign-in-hook.js";
 
@@ -124,7 +124,7 @@ export function homePage(mountPath: string, hasOrders: boolean, provider?: strin
   return page("The idpauth demo", body);
 }
 
-export function reportsPage(mountPath: string, user: UserPayload | null): string {
+export function reportsPage(mountPath: string, user: SessionUser): string {
   const rows = REPORTS.map(
     ({ title, period, figure }) =>
       html`<tr>
@@ -220,16 +220,16 @@ function factTable(rows: readonly (readonly [name: string, value: string])[]): H
   </table>`;
 }
 
-function signedInAs(user: UserPayload | null): Html {
+function signedInAs(user: SessionUser): Html {
   const picture =
-    user?.picture && /^https?:/i.test(user.picture)
+    user.picture && /^https?:/i.test(user.picture)
       ? [html`<img src="${user.picture}" alt="" width="48" height="48" />`]
       : [];
   return html`<div class="who">
     ${picture}
     <span>
-      <span class="name">Signed in as ${user?.name ?? user?.email ?? "a user without a name"}</span>
-      <span class="mail">${user?.email ?? ""}</span>
+      <span class="name">Signed in as ${user.name ?? user.email ?? "a user without a name"}</span>
+      <span class="mail">${user.email ?? ""}</span>
     </span>
   </div>`;
 }

@@ -6,9 +6,9 @@ import type { DemoData } from "./sign-in-hook.js";
 /** The accessors of any adapter. */
 export type Accessors<FrameworkRequest extends object> = Pick<
   AdapterAuth<FrameworkRequest, object, DemoData>,
-  | "getUser"
   | "getSession"
   | "requireSession"
+  | "clientState"
   | "getCredentials"
   | "updateData"
   | "whenEnded"

@@ -98,20 +98,16 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/reports",
       guard: signedIn,
-      async answer(request) {
-        const user = await auth.getUser(request);
-        return pageAnswer(200, reportsPage(mounted, user), {
-          picture: user?.picture,
-          script: true,
-        });
-      },
+      answer: forSession(({ user }) =>
+        pageAnswer(200, reportsPage(mounted, user), { picture: user.picture, script: true }),
+      ),
     },
     {
       method: "GET",
       path: "/api/reports",
       guard: signedIn,
       answer: async (request) =>
-        jsonAnswer(200, { user: await auth.getUser(request), reports: REPORTS }),
+        jsonAnswer(200, { user: (await auth.clientState(request)).user, reports: REPORTS }),
     },
     {
       method: "GET",
@@ -139,7 +135,7 @@ export function demoRoutes<FrameworkRequest extends object>(
           ...before,
           visits: (before.visits ?? 0) + 1,
         }));
-        return data === undefined ? signedOutMeanwhile() : jsonAnswer(200, data);
+        return data === null ? signedOutMeanwhile() : jsonAnswer(200, data);
       },
     },
     {

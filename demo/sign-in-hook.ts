@@ -26,7 +26,7 @@ export function signInHook(rule: DemoRule): SignInHook | undefined {
         if (!isStaff({ claims }))
           return deny("Only people with a verified address of example.com may sign in.");
         // The same user's sign-in, such as a step-up, keeps the data.
-        return data === undefined
+        return data === null
           ? { data: { userId: userIdOf(claims.iss, claims.sub), visits: 0 } }
           : undefined;
       };

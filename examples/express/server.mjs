@@ -8,9 +8,9 @@ const auth = idpAuth(); // settings come from the environment
 auth.mount(app); // startup checks, then /idpauth/*
 
 app.get("/", async (req, res) => {
-  const user = await auth.getUser(req); // { email, name, picture }, or null
-  const who = user
-    ? `You are ${escapeHtml(user.name ?? user.email ?? "signed in")}. <a href="/idpauth/logout/">Sign out</a>`
+  const session = await auth.getSession(req); // null: signed out
+  const who = session
+    ? `You are ${escapeHtml(session.user.name ?? session.user.email ?? "signed in")}. <a href="/idpauth/logout/">Sign out</a>`
     : '<a href="/idpauth/login/">Sign in</a>';
   res.send(page("Everybody may read this", `<p>${who}</p><p><a href="/reports">Reports</a></p>`));
 });

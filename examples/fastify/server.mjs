@@ -8,9 +8,9 @@ const auth = idpAuth(); // settings come from the environment
 await app.register(auth.plugin); // startup checks, then /idpauth/*
 
 app.get("/", async (request, reply) => {
-  const user = await auth.getUser(request); // { email, name, picture }, or null
-  const who = user
-    ? `You are ${escapeHtml(user.name ?? user.email ?? "signed in")}. <a href="/idpauth/logout/">Sign out</a>`
+  const session = await auth.getSession(request); // null: signed out
+  const who = session
+    ? `You are ${escapeHtml(session.user.name ?? session.user.email ?? "signed in")}. <a href="/idpauth/logout/">Sign out</a>`
     : '<a href="/idpauth/login/">Sign in</a>';
   reply.type("text/html; charset=utf-8");
   return page("Everybody may read this", `<p>${who}</p><p><a href="/reports">Reports</a></p>`);

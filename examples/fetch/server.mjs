@@ -10,9 +10,9 @@ auth.start(); // a mistake in them stops the start here
 /** @type {Record<string, (request: Request) => Promise<Response>>} */
 const routes = {
   "/": async (request) => {
-    const user = await auth.getUser(request); // { email, name, picture }, or null
-    const link = user
-      ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+    const session = await auth.getSession(request); // null: signed out
+    const link = session
+      ? `${nameOf(session.user)}, <a href="/idpauth/logout/">sign out</a>`
       : '<a href="/idpauth/login/">Sign in</a>';
     return page("Everybody", `<p>${link}</p><p><a href="/reports">Reports</a></p>`);
   },
@@ -61,9 +61,9 @@ function page(title, body) {
   });
 }
 
-/** @param {import("idpauth").UserPayload | null} user */
+/** @param {import("idpauth").SessionUser} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(
+  return (user.name ?? user.email ?? "user").replace(
     /[&<>"]/g,
     (character) => `&#${character.charCodeAt(0)};`,
   );

@@ -10,9 +10,9 @@ const auth = idpAuth(); // settings come from the environment
 auth.mount(app); // startup checks, then /idpauth/*
 
 app.get("/", async (c) => {
-  const user = await auth.getUser(c); // { email, name, picture }, or null
-  const link = user
-    ? html`${user.name}, <a href="/idpauth/logout/">sign out</a>`
+  const session = await auth.getSession(c); // null: signed out
+  const link = session
+    ? html`${session.user.name}, <a href="/idpauth/logout/">sign out</a>`
     : html`<a href="/idpauth/login/">Sign in</a>`;
   return c.html(
     html`<!doctype html><title>Everybody</title>

@@ -23,9 +23,9 @@ app.use(async (ctx, next) => {
 auth.mount(app); // startup checks, then /idpauth/*
 
 router.get("/", async (ctx) => {
-  const user = await auth.getUser(ctx);
-  const link = user
-    ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+  const session = await auth.getSession(ctx); // null: signed out
+  const link = session
+    ? `${nameOf(session.user)}, <a href="/idpauth/logout/">sign out</a>`
     : '<a href="/idpauth/login/">Sign in</a>';
   ctx.body = `<!doctype html><title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`;
 });
@@ -47,9 +47,9 @@ router.get("/api/reports", auth.idpRequired, async (ctx) => {
 
 app.use(router.routes());
 
-/** @param {import("idpauth").UserPayload | null} user */
+/** @param {import("idpauth").SessionUser} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(
+  return (user.name ?? user.email ?? "user").replace(
     /[&<>"']/g,
     (character) => `&#${character.charCodeAt(0)};`,
   );

@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { Controller, Get, Inject, Logger, Module, Req, UseGuards } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
 import type { Request } from "express";
-import type { UserPayload } from "idpauth";
+import type { SessionUser } from "idpauth";
 import type { ExpressIdpAuth } from "idpauth/express";
 import { CurrentUser } from "./idp-auth/current-user.decorator.js";
 import { IDP_AUTH, IdpAuthModule } from "./idp-auth/idp-auth.module.js";
@@ -13,7 +13,7 @@ class ReportsController {
   @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
 
   @Get()
-  home(@CurrentUser() user: UserPayload | null): string {
+  home(@CurrentUser() user: SessionUser | null): string {
     const who = user
       ? `You are ${nameOf(user)}. <a href="/idpauth/logout/">Sign out</a>`
       : '<a href="/idpauth/login/">Sign in</a>';
@@ -22,7 +22,7 @@ class ReportsController {
 
   @Get("reports")
   @UseGuards(IdpRequiredGuard)
-  reports(@CurrentUser() user: UserPayload | null): string {
+  reports(@CurrentUser() user: SessionUser | null): string {
     const links =
       '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
     return `<!doctype html><title>Reports</title><p>Hello ${nameOf(user)}.</p><p>${links}</p>`;
@@ -48,7 +48,7 @@ const { PORT = 3000 } = process.env;
 await app.listen(PORT);
 console.log(`http://localhost:${new URL(await app.getUrl()).port}/`);
 
-function nameOf(user: UserPayload | null): string {
+function nameOf(user: SessionUser | null): string {
   const name = user?.name ?? user?.email ?? "you";
   return name.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

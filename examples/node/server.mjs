@@ -9,9 +9,9 @@ const auth = idpAuth();
 /** @type {Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>} */
 const routes = {
   "/": async (request, response) => {
-    const user = await auth.getUser(request);
-    const link = user
-      ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>`
+    const session = await auth.getSession(request); // null: signed out
+    const link = session
+      ? `${nameOf(session.user)}, <a href="/idpauth/logout/">sign out</a>`
       : '<a href="/idpauth/login/">Sign in</a>';
     page(response, `<title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`);
   },
@@ -58,9 +58,9 @@ function json(response, status, value) {
     .end(JSON.stringify(value));
 }
 
-/** @param {import("idpauth").UserPayload | null} user */
+/** @param {import("idpauth").SessionUser} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "user").replace(
+  return (user.name ?? user.email ?? "user").replace(
     /[&<>"']/g,
     (character) => `&#${character.charCodeAt(0)};`,
   );

@@ -181,7 +181,12 @@ export function createApplication({
         hook: "onSignIn",
         call:
           options.onSignIn &&
-          ((input) => options.onSignIn?.({ ...input, data: data && frozenCopy(data), request })),
+          ((input) =>
+            options.onSignIn?.({
+              ...input,
+              data: data === undefined ? null : frozenCopy(data),
+              request,
+            })),
         changeOf: (result) => signInChange(data ?? {}, result),
       }),
     review: (user, isRefreshed) =>

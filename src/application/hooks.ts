@@ -56,8 +56,8 @@ export interface HookInput<OwnClaims extends object = object> {
 
 /** What `onSignIn` learns. */
 export interface SignInInput<OwnClaims extends object = object> extends HookInput<OwnClaims> {
-  /** The data of the same user's session in this browser; undefined if there was none. */
-  readonly data: JsonObject | undefined;
+  /** The data of the same user's session in this browser; null if there was none. */
+  readonly data: JsonObject | null;
   /** The request of the callback. */
   readonly request: IdpRequest;
 }

@@ -3,7 +3,6 @@ import type { IdpAuthNames } from "../config/names.js";
 import type { Events } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Credentials } from "../record/credentials.js";
-import type { UserPayload } from "../record/identity.js";
 import type { ProbeDetails } from "../record/probe.js";
 import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
@@ -43,11 +42,6 @@ export interface Accessors<
    *   signed in
    */
   getCredentials(raw: FrameworkRequest): Promise<Credentials | null>;
-  /**
-   * The user's email, name and picture, after the same policy as `getCredentials`; null when signed
-   * out.
-   */
-  getUser(raw: FrameworkRequest): Promise<UserPayload | null>;
   /**
    * The session of a signed-in user: user, verified claims, the application's data and times,
    * read-only. It applies the same policy as `getCredentials`. It is for the server: what a browser
@@ -90,28 +84,22 @@ export interface Accessors<
    */
   clientState(raw: FrameworkRequest): Promise<ProbeDetails>;
   /**
-   * The application's own data, read-only, after the same policy as `getCredentials`.
-   *
-   * @returns undefined when signed out
-   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503)
-   */
-  getData(raw: FrameworkRequest): Promise<Readonly<Partial<Data>> | undefined>;
-  /**
    * Changes the application's own data by compare-and-swap.
    *
    * @param change a pure function from the newest data to the next data. It runs again if another
    *   write came first. With `session: "host"` an overlapping write can be lost
-   * @returns the new data; undefined when signed out, or if the session has ended meanwhile
+   * @returns the new data; null when signed out, or if the session has ended meanwhile
    * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503)
    */
   updateData(
     raw: FrameworkRequest,
     change: (data: Readonly<Partial<Data>>) => Partial<Data>,
-  ): Promise<Readonly<Partial<Data>> | undefined>;
+  ): Promise<Readonly<Partial<Data>> | null>;
   /**
-   * The record's specified keys as stored, under their configured names, for debugging. It applies
-   * no policy: an ended session has a record too, so never authorize by it; use `getSession`.
+   * For diagnosis: the record's specified keys as stored, under their configured names. It applies
+   * no policy, and an ended session has a record too, so never authorize a request by it: use
+   * `getSession`.
    *
    * @returns null without a session
    */
@@ -146,14 +134,14 @@ export interface Accessors<
     init?: RequestInit,
   ): Promise<Response>;
   /**
-   * Whether the session is valid at this moment without a refresh. No side effects. It is false for
-   * a signed-in user whose ID token has just expired, until a refresh renews the token. To learn
-   * whether a user is signed in, use `getUser` or `getSession`.
+   * For diagnosis: whether the session is valid at this moment without a refresh. No side effects.
+   * It is false for a signed-in user whose ID token has just expired, until a refresh renews the
+   * token. To learn whether a user is signed in, use `getSession`.
    */
   checkIdpAuthentication(raw: FrameworkRequest): Promise<boolean>;
   /**
-   * As `checkIdpAuthentication`, with the reason; `id_token_expired` means that the next `getUser`,
-   * `getSession` or `getCredentials` refreshes. No side effects.
+   * For diagnosis: as `checkIdpAuthentication`, with the reason; `id_token_expired` means that the
+   * next `getSession` or `getCredentials` refreshes. No side effects.
    */
   explainIdpAuthentication(raw: FrameworkRequest): Promise<Explanation>;
   /**
@@ -223,8 +211,6 @@ export interface Accessors<
    * document host.
    */
   isValidIdpUrl(url: string): boolean;
-  /** The path that all endpoints begin with, such as `/idpauth/`. */
-  mountPath(): string;
   /**
    * Ends what is open in this process, before it exits; no session ends. New event streams and
    * upgrades get 503 `shutting_down`, and all other requests are served. Event streams and proxied

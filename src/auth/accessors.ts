@@ -9,7 +9,7 @@ import { loginUrlFor } from "../guard/login-url.js";
 import { isValidIdpUrl } from "../http/document-urls.js";
 import { withData } from "../record/application-data.js";
 import { frozenCredentials } from "../record/credentials.js";
-import { isSameUser, userPayload } from "../record/identity.js";
+import { isSameUser } from "../record/identity.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
 import type { SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
@@ -42,9 +42,7 @@ export interface AccessorParts<FrameworkRequest extends object> extends Pick<
  */
 export const REQUEST_ACCESSORS = {
   getCredentials: "request",
-  getUser: "request",
   clientState: "request",
-  getData: "request",
   updateData: "change, request",
   readSessionRecord: "request",
   getAccessToken: "{ api }, request",
@@ -75,10 +73,6 @@ export function createAccessors<FrameworkRequest extends object>(
         ...credentials,
         client_secret: registration?.settings.clientSecret ?? credentials.client_secret,
       });
-    },
-    async getUser(raw) {
-      const outcome = await access(raw);
-      return outcome.authenticated ? userPayload(outcome.record.id_info) : null;
     },
     async getSession<Value>(
       raw: FrameworkRequest,
@@ -116,15 +110,11 @@ export function createAccessors<FrameworkRequest extends object>(
         component,
       );
     },
-    async getData(raw) {
-      const outcome = await access(raw);
-      return outcome.authenticated ? dataOf(outcome.record) : undefined;
-    },
     async updateData(raw, change) {
       const session = sessionOf(raw);
       const { application } = ready();
       const outcome = await access(raw);
-      if (!outcome.authenticated) return undefined;
+      if (!outcome.authenticated) return null;
       const { id_info: idInfo } = outcome.record;
       const { record } = await session.update((fresh) => {
         // Another user may have signed in with this cookie meanwhile.
@@ -132,7 +122,7 @@ export function createAccessors<FrameworkRequest extends object>(
         return withData(fresh, application.checkedData(change(dataOf(fresh))));
       });
       return record?.credentials === undefined || !isSameUser(record.id_info, idInfo)
-        ? undefined
+        ? null
         : dataOf(record);
     },
     async readSessionRecord(raw) {
@@ -162,7 +152,6 @@ export function createAccessors<FrameworkRequest extends object>(
         url,
         ready().registrations.flatMap(({ settings }) => documentHosts(settings.issuer)),
       ),
-    mountPath: () => ready().settings.mountPath,
     close: ({ timeout } = {}) =>
       shutdown.close({
         clock: parts.clock,

@@ -20,6 +20,8 @@ export interface AdapterParts<
   };
   /** The adapter makes its middleware and guards from them. */
   readonly gates: Gates<FrameworkRequest, OwnClaims, Data, Names>;
+  /** The path that all endpoints begin with, for adapters of frameworks that route by path. */
+  readonly mountPath: IdpAuth<FrameworkRequest>["mountPath"];
   /** For adapters of servers that have the event `upgrade`. */
   readonly proxyUpgrade: IdpAuth<FrameworkRequest>["proxyUpgrade"];
   /** For adapters of frameworks that give no response of their own to an error of idpauth. */
@@ -48,6 +50,7 @@ export function createAdapterAuth<
     csrf,
     proxyApi,
     proxyUpgrade,
+    mountPath,
     isClosing,
     uncaught,
     ...auth
@@ -55,5 +58,5 @@ export function createAdapterAuth<
   // Inside, the types of the application's claims and data do not matter.
   const parts = { isClosing, handle, csrf, guard, declareGuard, proxyApi };
   const gates = createGates(parts as unknown as GateParts<FrameworkRequest>, usage);
-  return { auth, gates, proxyUpgrade, uncaught };
+  return { auth, gates, mountPath, proxyUpgrade, uncaught };
 }

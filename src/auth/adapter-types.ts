@@ -131,6 +131,8 @@ export interface IdpAuth<
     api: Names["api"],
     rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
+  /** The path that all endpoints begin with, such as `/idpauth/`. */
+  mountPath(): string;
   /** Whether `close` was called. Responses then close their connection. */
   isClosing(): boolean;
   /**

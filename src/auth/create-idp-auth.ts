@@ -70,8 +70,9 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     ...proxies.findings(apis),
   ];
 
-  const checked = (facts?: FrameworkFacts) =>
-    checkedSettings({ options, adapter, facts, guardFindings });
+  function checked(facts?: FrameworkFacts): CheckedSettings {
+    return checkedSettings({ options, adapter, facts, guardFindings });
+  }
 
   function run(facts?: FrameworkFacts): readonly Finding[] {
     const found = checked(facts);
@@ -151,6 +152,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         return blocked;
       });
     },
+    mountPath: () => ready().settings.mountPath,
     isClosing: () => shutdown.isClosing,
     proxyUpgrade: proxies.proxyUpgrade,
     proxyApi(api, rule = {}) {

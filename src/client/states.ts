@@ -16,7 +16,7 @@ export function stateOf<ClientData extends object>(
   details: ProbeDetails<ClientData>,
   at: number,
 ): SessionState<ClientData> {
-  const { user, account, data = null, reason } = details;
+  const { user, account, data, reason } = details;
   if (!user || !account) return signedOut(reason);
   return {
     status: "signed-in",

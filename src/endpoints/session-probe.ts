@@ -11,6 +11,8 @@ import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import type { EndpointContext } from "./context.js";
 
+const NOBODY = { account: null, provider: null } as const;
+
 /**
  * What the browser may see of a session: the probe with details. The record has passed the policy.
  */
@@ -21,21 +23,22 @@ export function clientState(
 ): ProbeDetails {
   const { settings, clock, application, accountOf } = context;
   const limits = limitsOf(access, slide, context);
-  if (!access.authenticated)
-    return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
+  if (!access.authenticated) {
+    const { reason } = access;
+    return { authenticated: false, user: null, reason, ...NOBODY, ...limits, data: null };
+  }
   const { id_info: claims } = access.record;
   const { provider } = access.owner;
   const now = epochSeconds(clock);
   const view = sessionView(access.record, { policy: settings, now, provider });
-  const data = view === null ? null : application.clientData(view);
   return {
     authenticated: true,
     user: userPayload(claims),
     reason: null,
     account: hasSubject(claims) ? accountOf(claims) : null,
-    ...(provider !== undefined && { provider }),
+    provider: provider ?? null,
     ...limits,
-    ...(data !== null && { data }),
+    data: view === null ? null : application.clientData(view),
   };
 }
 

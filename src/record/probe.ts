@@ -45,10 +45,10 @@ export interface ProbeDetails<ClientData extends object = Record<string, unknown
    */
   readonly account: string | null;
   /**
-   * The key of the provider that the user signed in at. Absent when signed out, or if the
-   * application has one provider, without a key.
+   * The key of the provider that the user signed in at. Null when signed out, or if the application
+   * has one provider, without a key.
    */
-  readonly provider?: string;
+  readonly provider: string | null;
   /**
    * Seconds until the session ends if the user does nothing: the earliest limit that a refresh does
    * not extend. Null: none applies, or signed out.
@@ -71,8 +71,6 @@ export interface ProbeDetails<ClientData extends object = Record<string, unknown
    * one.
    */
   readonly session_expiry_expires_in: number | null;
-  /**
-   * The result of the application's `clientData`. Absent when signed out, or without that option.
-   */
-  readonly data?: Readonly<ClientData>;
+  /** The result of the application's `clientData`. Null when signed out, or without that option. */
+  readonly data: Readonly<ClientData> | null;
 }

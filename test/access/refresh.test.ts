@@ -306,14 +306,14 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
   it("of probe, guard and accessors together: one token request", async () => {
     const user = await expiredUser();
     const request = () => user.request("/reports");
-    const [probe, blocked, payload, token, credentials] = await Promise.all([
+    const [probe, blocked, session, token, credentials] = await Promise.all([
       user.get(PROBE),
       app.auth.guard(request()),
-      app.auth.getUser(request()),
+      app.auth.getSession(request()),
       app.auth.getAccessToken(request()),
       app.auth.getCredentials(request()),
     ]);
-    expect([probe.json().authenticated, blocked, payload?.email]).toEqual([
+    expect([probe.json().authenticated, blocked, session?.user.email]).toEqual([
       true,
       undefined,
       "ada@example.com",

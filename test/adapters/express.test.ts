@@ -45,7 +45,10 @@ afterEach(async () => {
 function routes(express: Express, auth: ExpressIdpAuth): void {
   express.get("/", (_request, response) => void response.send("public"));
   express.get("/reports", auth.idpRequired, async (request, response) => {
-    const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
+    const [user, credentials] = [
+      (await auth.clientState(request)).user,
+      await auth.getCredentials(request),
+    ];
     response.json({ user, token: credentials?.token });
   });
   // What the host itself keeps in its session.
@@ -887,9 +890,9 @@ describe("a fake request that shares its header lines with another one", () => {
         socket: {},
       }) as unknown as Request;
     const [ada, nobody] = [madeUp(await signedInAs(own, { sub: "ada" })), madeUp(undefined)];
-    expect(await own.getUser(ada)).not.toBeNull();
-    expect(await own.getUser(nobody)).toBeNull();
-    expect(await own.getUser(ada)).not.toBeNull();
+    expect(await own.getSession(ada)).not.toBeNull();
+    expect(await own.getSession(nobody)).toBeNull();
+    expect(await own.getSession(ada)).not.toBeNull();
   });
 
   it("and a copy of a guarded request keeps the guard's session for the request itself", async () => {
@@ -918,7 +921,7 @@ describe("a fake request that shares its header lines with another one", () => {
       new Proxy(request, {}),
       Object.assign({}, request),
     ]) {
-      expect(await own.getUser(copy)).not.toBeNull();
+      expect(await own.getSession(copy)).not.toBeNull();
     }
     expect((await own.requireSession(request)).claims.sub).toBe("ada");
   });

@@ -96,7 +96,7 @@ describe("types", () => {
       { onRequest: auth.idpRequired, preValidation: [auth.idpRequired] },
       async (request) => {
         expectTypeOf(request.query.page).toBeNumber();
-        return { name: (await auth.getUser(request))?.name ?? request.params.id };
+        return { name: (await auth.getSession(request))?.user.name ?? request.params.id };
       },
     );
     plain
@@ -104,7 +104,7 @@ describe("types", () => {
       .post(
         "/c",
         { schema: { body: { type: "object" } }, preHandler: auth.idpRequired },
-        async (request) => auth.getUser(request),
+        async (request) => auth.getSession(request),
       );
     await plain.close();
   });
@@ -113,12 +113,20 @@ describe("types", () => {
     const secure = () => {
       const server = fastify({ http2: true, https: {} });
       void server.register(auth.plugin);
-      server.get("/", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request));
+      server.get(
+        "/",
+        { preHandler: auth.idpRequired },
+        async (request) => (await auth.requireSession(request)).user,
+      );
     };
     const tls = () => {
       const server = fastify({ https: {} });
       void server.register(auth.plugin, { prefix: "/area" });
-      server.get("/", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request));
+      server.get(
+        "/",
+        { preHandler: auth.idpRequired },
+        async (request) => (await auth.requireSession(request)).user,
+      );
     };
     expectTypeOf(secure).toBeFunction();
     expectTypeOf(tls).toBeFunction();
@@ -288,8 +296,10 @@ describe("scopes", () => {
       await instance.register(
         async (scope) => {
           await scope.register(auth.plugin);
-          scope.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
-            auth.getUser(request),
+          scope.get(
+            "/reports",
+            { preHandler: auth.idpRequired },
+            async (request) => (await auth.requireSession(request)).user,
           );
         },
         { prefix: "/area" },
@@ -381,8 +391,10 @@ describe("scopes", () => {
     await start({
       register: (instance, auth) => instance.register(async (scope) => scope.register(auth.plugin)),
       routes: (instance, auth) =>
-        instance.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
-          auth.getUser(request),
+        instance.get(
+          "/reports",
+          { preHandler: auth.idpRequired },
+          async (request) => (await auth.requireSession(request)).user,
         ),
     });
     const browser = await signedIn();
@@ -513,8 +525,10 @@ describe("paths", () => {
           url === "/secret" ? "/app/idpauth/session" : url.replace(/^\/app(?=\/)/, ""),
       },
       routes: (instance, auth) =>
-        instance.get("/reports", { preHandler: auth.idpRequired }, async (request) =>
-          auth.getUser(request),
+        instance.get(
+          "/reports",
+          { preHandler: auth.idpRequired },
+          async (request) => (await auth.requireSession(request)).user,
         ),
     });
     const page = await app.browser().follow("/app/reports?a=b");

@@ -91,7 +91,7 @@ describe("startup checks", () => {
     );
     await expect(auth.guard(call())).rejects.toThrow(ConfigurationError);
     await expect(guarded(call())).rejects.toThrow(ConfigurationError);
-    await expect(auth.getUser(call())).rejects.toThrow(ConfigurationError);
+    await expect(auth.getSession(call())).rejects.toThrow(ConfigurationError);
     expect(ran).toBe(0);
   });
 });

@@ -48,7 +48,7 @@ describe("types", () => {
       return c.json({ id: c.req.param("id") });
     });
     app.get("/static/*", auth.idpRequired, serveStatic({ root: "." }));
-    expectTypeOf(auth.getUser).parameter(0).toEqualTypeOf<Context>();
+    expectTypeOf(auth.getCredentials).parameter(0).toEqualTypeOf<Context>();
     auth.idpRequiredWith({
       navigation(c, blocked) {
         expectTypeOf(c).toEqualTypeOf<Context>();

@@ -9,7 +9,7 @@ import {
   ProviderUnavailableError,
   type IdpAuthOptions,
   type LogEntry,
-  type UserPayload,
+  type Session,
 } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
@@ -399,7 +399,7 @@ describe("types", () => {
     app.use(auth.idpRequired).use((ctx) => {
       expectTypeOf(ctx.state.tenant).toEqualTypeOf<string>();
       expectTypeOf(ctx.db.count()).toEqualTypeOf<number>();
-      expectTypeOf(auth.getUser(ctx)).toEqualTypeOf<Promise<UserPayload | null>>();
+      expectTypeOf(auth.getSession(ctx)).toEqualTypeOf<Promise<Session | null>>();
     });
     const own = auth.idpRequiredWith<State, Properties>({
       navigation: (ctx, blocked, next) => {
@@ -418,6 +418,6 @@ describe("types", () => {
     });
     expectTypeOf(auth.idpRequiredWith({})).toExtend<Middleware>();
     // The context is asked about, not Node's request in it.
-    expectTypeOf<IncomingMessage>().not.toExtend<Parameters<typeof auth.getUser>[0]>();
+    expectTypeOf<IncomingMessage>().not.toExtend<Parameters<typeof auth.getCredentials>[0]>();
   });
 });

@@ -18,7 +18,6 @@ import {
   type Session,
   type SessionStore,
   type Subject,
-  type UserPayload,
 } from "../../src/index.js";
 import {
   ApplicationStarter,
@@ -506,8 +505,6 @@ describe("types", () => {
   it("infer without casts", () => {
     const auth = idpAuth();
     expectTypeOf(auth).toEqualTypeOf<NextIdpAuth>();
-    expectTypeOf(auth.getUser).returns.resolves.toEqualTypeOf<UserPayload | null>();
-    expectTypeOf(auth.requireUser).returns.resolves.toEqualTypeOf<UserPayload>();
     expectTypeOf(auth.getCredentials).toBeCallableWith(new NextRequest("http://localhost/"));
     expectTypeOf<ReturnType<typeof auth.getSession>>().resolves.toEqualTypeOf<Session | null>();
     const publicPages = () => [

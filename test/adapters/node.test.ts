@@ -21,7 +21,7 @@ import {
   ConfigurationError,
   type IdpAuthOptions,
   type LogEntry,
-  type UserPayload,
+  type Session,
 } from "../../src/index.js";
 import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
@@ -152,7 +152,7 @@ describe("errors", () => {
   it("an outage that an accessor meets is 503 with Retry-After by default, and no line on stderr", async () => {
     const app = await start((auth) =>
       auth.listener(async (request, response) =>
-        response.end(JSON.stringify(await auth.getUser(request))),
+        response.end(JSON.stringify((await auth.clientState(request)).user)),
       ),
     );
     const browser = await app.signedIn();
@@ -246,10 +246,10 @@ describe("guards", () => {
     const app = await start((auth) => {
       const twice = auth.idpRequired(
         auth.idpRequired(async (request, response) => {
-          users.push((await auth.getUser(request))?.email);
+          users.push((await auth.getSession(request))?.user.email);
           response.write("first");
           await waits;
-          users.push(await auth.getUser(request));
+          users.push((await auth.clientState(request)).user);
           response.end();
         }),
       );
@@ -272,7 +272,7 @@ describe("guards", () => {
     const app = await start((auth) =>
       auth.listener(
         auth.idpRequired(async (request, response) =>
-          response.end((await auth.getUser(request))?.email),
+          response.end((await auth.getSession(request))?.user.email),
         ),
       ),
     );
@@ -317,7 +317,7 @@ describe("requests of other kinds", () => {
     const asked = new Promise((resolve) =>
       server.on("upgrade", (request, socket) => {
         socket.destroy();
-        resolve(app.auth.getUser(request));
+        resolve(app.auth.getSession(request));
       }),
     );
     await once(server, "listening");
@@ -335,7 +335,7 @@ describe("requests of other kinds", () => {
     const app = await start((auth) => auth.listener((_request, response) => response.end()));
     const reports = app.auth.idpRequired(
       async (request: Http2ServerRequest, response: Http2ServerResponse) => {
-        response.end((await app.auth.getUser(request))?.email ?? "nobody");
+        response.end((await app.auth.getSession(request))?.user.email ?? "nobody");
       },
     );
     const server = createHttp2Server(
@@ -503,7 +503,7 @@ describe("types", () => {
       auth.listener((request, response) => {
         expectTypeOf(request).toEqualTypeOf<IncomingMessage>();
         expectTypeOf(response.writeHead).toBeFunction();
-        expectTypeOf(auth.getUser(request)).toEqualTypeOf<Promise<UserPayload | null>>();
+        expectTypeOf(auth.getSession(request)).toEqualTypeOf<Promise<Session | null>>();
       }),
     );
     const guarded = auth.idpRequired((request, response) => {

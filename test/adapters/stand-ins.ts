@@ -40,7 +40,7 @@ function expressApplication(options: IdpAuthOptions): ExpressApplication {
   auth.mount(app);
   app.use(auth.proxyApi("orders"));
   app.get("/reports", auth.idpRequired, async (request, response) => {
-    response.json(await auth.getUser(request));
+    response.json((await auth.requireSession(request)).user);
   });
   app.use(((error: Error, _request, response, _next) => {
     response.status(500).json({ caught: error.message });
@@ -65,7 +65,7 @@ function koaApplication(options: IdpAuthOptions): { app: Koa; listener: RequestL
   app.use(async (ctx, next) => {
     if (ctx.path !== "/reports") return next();
     return auth.idpRequired(ctx, async () => {
-      ctx.body = await auth.getUser(ctx);
+      ctx.body = (await auth.requireSession(ctx)).user;
     });
   });
   const callback = app.callback();
@@ -79,7 +79,11 @@ async function fastifyApplication(options: IdpAuthOptions): Promise<FastifyInsta
   );
   await app.register(auth.plugin);
   app.addHook("onRequest", auth.proxyApi("orders"));
-  app.get("/reports", { preHandler: auth.idpRequired }, async (request) => auth.getUser(request));
+  app.get(
+    "/reports",
+    { preHandler: auth.idpRequired },
+    async (request) => (await auth.requireSession(request)).user,
+  );
   // For requests that only the proxy responds to.
   app.all("/api/*", async (_request, reply) => reply.callNotFound());
   return app;
@@ -89,7 +93,7 @@ function nodeListener(options: IdpAuthOptions): RequestListener {
   const auth = nodeAuth(options);
   const reports = auth.idpRequired(async (request, response) => {
     response.setHeader("Content-Type", "application/json");
-    response.end(JSON.stringify(await auth.getUser(request)));
+    response.end(JSON.stringify((await auth.requireSession(request)).user));
   });
   return auth.listener(
     auth.proxyApi("orders")((request, response) =>

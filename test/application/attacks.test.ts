@@ -86,7 +86,7 @@ it("while onRefresh decides, no process lets the user pass; after a denial none 
   const update = application.auth.updateData(user.request("/"), () => ({ late: true }));
   decisions[0]?.(deny());
   expect((await probe).json()).toMatchObject({ authenticated: false, reason: "denied" });
-  expect(await update).toBeUndefined();
+  expect(await update).toBeNull();
   for (const auth of [application.auth, withoutHooks]) {
     expect(await auth.getSession(user.request("/"))).toBeNull();
     expect(await auth.getAccessToken(user.request("/"))).toBeNull();

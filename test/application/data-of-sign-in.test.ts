@@ -33,7 +33,7 @@ async function start(
     clock,
     store,
     async onSignIn({ data }) {
-      if (data === undefined) return { data: { a: 1, b: 1 } };
+      if (data === null) return { data: { a: 1, b: 1 } };
       seen.runs += 1;
       await meanwhile();
       return hook(data);
@@ -47,7 +47,8 @@ async function start(
 
 const update = (user: TestUser, change: (data: JsonObject) => Record<string, unknown>) =>
   application.auth.updateData(user.request("/"), change);
-const dataOf = (user: TestUser) => application.auth.getData(user.request("/"));
+const dataOf = async (user: TestUser) =>
+  (await application.auth.getSession(user.request("/")))?.data;
 const overwritten = () => application.log.filter(({ code }) => code === "data_overwritten");
 
 describe("updates of the data that were confirmed while onSignIn ran", () => {

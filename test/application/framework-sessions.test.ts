@@ -19,11 +19,10 @@ const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopp
 /** The functions that the routes use of either adapter. */
 interface Auth {
   getSession(raw: object): Promise<Session | null>;
-  getData(raw: object): Promise<JsonObject | undefined>;
   updateData(
     raw: object,
     change: (data: JsonObject) => Record<string, unknown>,
-  ): Promise<JsonObject | undefined>;
+  ): Promise<JsonObject | null>;
 }
 
 type Respond = (auth: Auth, raw: object) => Promise<unknown>;
@@ -58,22 +57,22 @@ const ROUTES: Readonly<Record<string, Respond>> = {
     const session = await auth.getSession(raw);
     return session && { data: session.data, groups: session.claims["groups"] };
   },
-  "/add": async (auth, raw) => (await auth.updateData(raw, tagged("added"))) ?? null,
+  "/add": async (auth, raw) => auth.updateData(raw, tagged("added")),
   // Begins with an early read, and changes the data late.
   async "/late"(auth, raw) {
-    const before = await auth.getData(raw);
+    const before = (await auth.getSession(raw))?.data;
     await gate.pass();
-    return { before, after: (await auth.updateData(raw, tagged("late"))) ?? null };
+    return { before, after: await auth.updateData(raw, tagged("late")) };
   },
   // Takes long, and leaves the session as it is.
   async "/slow"(auth, raw) {
-    await auth.getData(raw);
+    await auth.getSession(raw);
     await gate.pass();
     return {};
   },
   // Takes long, and changes the framework's session itself.
   async "/cart"(auth, raw) {
-    await auth.getData(raw);
+    await auth.getSession(raw);
     await gate.pass();
     frameworkSession(raw)["cart"] = "book";
     return {};
@@ -93,7 +92,7 @@ const OPTIONS: IdpAuthOptions<{ groups: string[] }> = {
   claims,
   onSignIn({ claims: { sub, name }, data }) {
     if (name === "nobody") return deny("Only staff may sign in.");
-    return data === undefined
+    return data === null
       ? { data: { owner: sub, role: sub === GRACE.sub ? "reader" : "admin", tags: [] } }
       : undefined;
   },

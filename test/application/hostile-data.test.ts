@@ -88,12 +88,12 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
 
     // The earlier session continues.
     expect(keyOf(mallory)).toBe(key);
-    expect(await app.auth.getData(mallory.request("/"))).toEqual({ name: "Mallory" });
+    expect((await app.auth.getSession(mallory.request("/")))?.data).toEqual({ name: "Mallory" });
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
     app.provider.mutateIdToken = undefined;
     const grace = app.user();
     expect((await grace.signIn(undefined, { sub: "grace", name: "Grace" })).status).toBe(302);
-    expect(await app.auth.getData(grace.request("/"))).toEqual({ name: "Grace" });
+    expect((await app.auth.getSession(grace.request("/")))?.data).toEqual({ name: "Grace" });
   });
 
   it("of a user who redeems one voucher by sixty requests at once, to two processes, has it redeemed once", async () => {
@@ -119,7 +119,7 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
     // A request that loses too many races gets 503, and has changed nothing.
     const answered = results.filter(({ status }) => status === "fulfilled").length;
     expect(answered).toBeGreaterThan(0);
-    expect(await app.auth.getData(user.request("/"))).toEqual({
+    expect((await app.auth.getSession(user.request("/")))?.data).toEqual({
       vouchers: 0,
       credit: 10,
       requests: answered,
@@ -152,14 +152,14 @@ describe.skipIf((await redisForTests()) === undefined)("[ATT-3] the data of a se
     isHeld = false;
     await ada.signIn("/idpauth/login/", { sub: "bob", email: "bob@example.com" });
     write.open();
-    expect(await late).toBeUndefined();
-    expect(await app.auth.getData(ada.request("/"))).toEqual({ of: "bob" });
-    expect(seen).toEqual([undefined, undefined]);
+    expect(await late).toBeNull();
+    expect((await app.auth.getSession(ada.request("/")))?.data).toEqual({ of: "bob" });
+    expect(seen).toEqual([null, null]);
     expect(await store.get(key)).toBeUndefined();
 
     const after = [ada.request("/note"), keyOf(ada)] as const;
     await ada.get("/idpauth/logout/");
-    expect(await app.auth.updateData(after[0], () => ({ of: "nobody" }))).toBeUndefined();
+    expect(await app.auth.updateData(after[0], () => ({ of: "nobody" }))).toBeNull();
     expect(await store.get(after[1])).toBeUndefined();
   });
 });

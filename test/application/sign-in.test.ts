@@ -67,12 +67,11 @@ describe("onSignIn", () => {
     });
     expect(input?.credentials.token).toEqual(expect.any(String));
     expect(input?.request.target).toMatch(/^\/idpauth\/login-callback\?/);
-    expect(input?.data).toBeUndefined();
+    expect(input?.data).toBeNull();
     expect(Object.isFrozen(input?.claims)).toBe(true);
     const session = await sessionOf(user);
     expect(session?.data).toEqual({ userId: 7, tags: ["a"] });
     expect(session?.user).toMatchObject({ id: input?.claims.sub, email: "ada@example.com" });
-    expect(await application.auth.getData(user.request("/"))).toEqual({ userId: 7, tags: ["a"] });
   });
 
   it("denies: 403 with its message as plain text, no session, the tokens revoked, and the login used up", async () => {
@@ -139,7 +138,7 @@ describe("onSignIn", () => {
       clock,
       store: new SealingStore(clock),
       onSignIn({ data }) {
-        seen.push(data === undefined || (Object.isFrozen(data) && Object.isFrozen(data["tags"])));
+        seen.push(data === null || (Object.isFrozen(data) && Object.isFrozen(data["tags"])));
         return { data: { tags: [] } };
       },
       onRefresh: () => (data) => {
@@ -212,19 +211,19 @@ describe("onSignIn", () => {
     const user = await start({
       onSignIn: ({ claims, data }) => {
         seen.push([claims.email, data]);
-        return data === undefined ? { data: { visits: 1 } } : undefined;
+        return data === null ? { data: { visits: 1 } } : undefined;
       },
     });
     await user.signIn();
     await application.auth.updateData(user.request("/"), (data) => ({ ...data, visits: 2 }));
     await user.signIn();
-    expect(await application.auth.getData(user.request("/"))).toEqual({ visits: 2 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ visits: 2 });
     await user.signIn(undefined, { sub: "grace", email: "grace@example.com" });
-    expect(await application.auth.getData(user.request("/"))).toEqual({ visits: 1 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ visits: 1 });
     expect(seen).toEqual([
-      ["ada@example.com", undefined],
+      ["ada@example.com", null],
       ["ada@example.com", { visits: 2 }],
-      ["grace@example.com", undefined],
+      ["grace@example.com", null],
     ]);
   });
 });
@@ -377,7 +376,7 @@ describe("onRefresh", () => {
     await user.signIn();
     await application.auth.updateData(user.request("/"), () => ({ count: 5 }));
     hour();
-    expect(await application.auth.getData(user.request("/"))).toEqual({ count: 6 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ count: 6 });
   });
 
   it("denies: the session ends with the reason `denied`, and the refresh token is revoked", async () => {
@@ -429,7 +428,7 @@ describe("a process without hooks", () => {
     application.clock.advance(3_601_000);
     const other = application.another({ onRefresh: undefined as never });
     other.start();
-    expect((await other.getUser(user.request("/")))?.email).toBe("ada@example.com");
+    expect((await other.getSession(user.request("/")))?.user.email).toBe("ada@example.com");
   });
 });
 
@@ -514,40 +513,40 @@ describe("clientState and clientData", () => {
     expect((await user.get(PROBE)).json()).not.toHaveProperty("data");
   });
 
-  it("without `data` when clientData is wrongly async; its rejection does not end the process", async () => {
+  it("`data` is null when clientData is wrongly async; its rejection does not end the process", async () => {
     const rejections: unknown[] = [];
     const note = (reason: unknown) => rejections.push(reason);
     process.on("unhandledRejection", note);
     const user = await start({ clientData: () => Promise.reject(new Error("x")) });
     await user.signIn();
-    expect(await application.auth.clientState(user.request("/"))).not.toHaveProperty("data");
+    expect(await application.auth.clientState(user.request("/"))).toHaveProperty("data", null);
     // Unhandled rejections are reported before the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", note);
     expect(rejections).toEqual([]);
   });
 
-  it("without `data` when clientData throws; the line names it", async () => {
+  it("`data` is null when clientData throws; the line names it", async () => {
     const user = await start({
       clientData() {
         throw new Error("x");
       },
     });
     await user.signIn();
-    expect(await application.auth.clientState(user.request("/"))).not.toHaveProperty("data");
+    expect(await application.auth.clientState(user.request("/"))).toHaveProperty("data", null);
     expect(codes()).toContain("function_threw");
   });
 });
 
 describe("updateData", () => {
-  it("gives undefined to a user who is not signed in, and after a logout", async () => {
+  it("gives null to a user who is not signed in, and after a logout", async () => {
     const user = await start();
-    expect(await application.auth.updateData(user.request("/"), () => ({ a: 1 }))).toBeUndefined();
+    expect(await application.auth.updateData(user.request("/"), () => ({ a: 1 }))).toBeNull();
     await user.signIn();
     const late = user.request("/");
     await user.get("/idpauth/logout/");
-    expect(await application.auth.updateData(late, () => ({ a: 1 }))).toBeUndefined();
-    expect(await application.auth.getData(user.request("/"))).toBeUndefined();
+    expect(await application.auth.updateData(late, () => ({ a: 1 }))).toBeNull();
+    expect(await application.auth.getSession(user.request("/"))).toBeNull();
   });
 
   it("loses no update of two at once", async () => {
@@ -559,7 +558,7 @@ describe("updateData", () => {
         n: (n as number) + 1,
       }));
     await Promise.all([add(), add(), add(), add(), add()]);
-    expect(await application.auth.getData(user.request("/"))).toEqual({ n: 5 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ n: 5 });
   });
 
   it("refuses what is not JSON, or too large, and changes nothing", async () => {
@@ -572,7 +571,7 @@ describe("updateData", () => {
     await expect(
       application.auth.updateData(user.request("/"), () => ({ a: new Date() })),
     ).rejects.toThrow(TypeError);
-    expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ a: 1 });
   });
 
   it("survives a refresh and a process with other options", async () => {
@@ -582,8 +581,8 @@ describe("updateData", () => {
     application.clock.advance(3_601_000);
     const other = application.another({ sessionIdleTimeout: 60 });
     other.start();
-    expect(await other.getData(user.request("/"))).toEqual({ a: 1 });
-    expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
+    expect((await other.getSession(user.request("/")))?.data).toEqual({ a: 1 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ a: 1 });
   });
 });
 

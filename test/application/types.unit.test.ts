@@ -78,18 +78,19 @@ interface Typed<FrameworkRequest, OwnClaims extends object, Data extends object>
   ): Promise<Session<OwnClaims, Data> | Value | null>;
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
   requireSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data>>;
-  getData(raw: FrameworkRequest): Promise<Readonly<Partial<Data>> | undefined>;
   updateData(
     raw: FrameworkRequest,
     change: (data: Readonly<Partial<Data>>) => Partial<Data>,
-  ): Promise<Readonly<Partial<Data>> | undefined>;
+  ): Promise<Readonly<Partial<Data>> | null>;
 }
 type TypedOf<Auth extends Record<keyof Typed<never, never, never>, unknown>> = Pick<
   Auth,
   keyof Typed<never, never, never>
 >;
 
-type RequestOf<Auth extends { getUser(raw: never): unknown }> = Parameters<Auth["getUser"]>[0];
+type RequestOf<Auth extends { getCredentials(raw: never): unknown }> = Parameters<
+  Auth["getCredentials"]
+>[0];
 
 /** What `allow` gets. */
 type SubjectOf<Auth extends { idpRequiredWith(route: never): unknown }> = Parameters<
@@ -104,7 +105,7 @@ describe("the types of the schema and of the hook reach", () => {
         expectTypeOf(claims.level).toEqualTypeOf<number | undefined>();
         expectTypeOf(claims.iss).toEqualTypeOf<string>();
         expectTypeOf(claims.email).toEqualTypeOf<unknown>();
-        expectTypeOf(data).toEqualTypeOf<JsonObject | undefined>();
+        expectTypeOf(data).toEqualTypeOf<JsonObject | null>();
         if (!emailDomain("example.com")({ claims })) return deny("Only staff may sign in.");
         const { userId, role } = await upsert(claims.iss, claims.sub);
         return { data: { userId, role } };
@@ -230,7 +231,7 @@ describe("the types of the schema and of the hook reach", () => {
     const auth = express({ onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
     const change = (raw: ExpressRequest) =>
       auth.updateData(raw, (data) => ({ ...data, role: "reader" }));
-    expectTypeOf(change).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | undefined>();
+    expectTypeOf(change).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | null>();
     const drop = (raw: ExpressRequest) => auth.updateData(raw, () => ({ role: "reader" }));
     expectTypeOf(drop).toBeFunction();
     // @ts-expect-error -- `role` is a string
@@ -254,7 +255,7 @@ describe("the type of the data comes from", () => {
     const data = dataOf({
       onSignIn({ claims, data: before }) {
         if (claims.sub === "nobody") return deny();
-        if (before !== undefined) return undefined;
+        if (before !== null) return undefined;
         if (claims.sub === "root") return { data: { userId: 0, role: "admin" } };
         return { data: { userId: 1, role: "reader" } };
       },
@@ -380,9 +381,7 @@ describe("every adapter has these types without a cast:", () => {
         Row
       > | null>();
       expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session<Own, Row>>();
-      expectTypeOf(auth.getData).returns.resolves.toEqualTypeOf<
-        Readonly<Partial<Row>> | undefined
-      >();
+      expectTypeOf(auth.updateData).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | null>();
       expectTypeOf(auth.updateData)
         .parameter(0)
         .toEqualTypeOf<(data: Readonly<Partial<Row>>) => Partial<Row>>();

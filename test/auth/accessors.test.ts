@@ -29,9 +29,9 @@ async function allAccessors(user: TestUser, auth: IdpAuth<IdpRequest> = applicat
     explanation: await auth.explainIdpAuthentication(request),
     record: await auth.readSessionRecord(request),
     credentials: await auth.getCredentials(request),
-    user: await auth.getUser(request),
+    user: (await auth.clientState(request)).user,
     session: await auth.getSession(request),
-    data: await auth.getData(request),
+    data: (await auth.getSession(request))?.data,
     accessToken: await auth.getAccessToken(request),
   };
 }

@@ -335,7 +335,7 @@ describe("a component that was never started", () => {
   it("is checked at its first use: a configuration error is never taken for signed out", async () => {
     const auth = createIdpAuth({ env: {}, log: false }, host);
     await expect(auth.getCredentials(visit)).rejects.toBeInstanceOf(ConfigurationError);
-    await expect(auth.getUser(visit)).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(auth.getSession(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.getSession(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.readSessionRecord(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.checkIdpAuthentication(visit)).rejects.toBeInstanceOf(ConfigurationError);
@@ -358,10 +358,10 @@ describe("getUser", () => {
 
   it("gives email, name and picture, or null", async () => {
     const user = await signedIn({ sessionMaxAge: 600 });
-    expect(await application.auth.getUser(request(user))).toEqual(ADA);
-    expect(await application.auth.getUser(request(application.user()))).toBeNull();
+    expect((await application.auth.clientState(request(user))).user).toEqual(ADA);
+    expect(await application.auth.getSession(request(application.user()))).toBeNull();
     pass(601);
-    expect(await application.auth.getUser(request(user))).toBeNull();
+    expect(await application.auth.getSession(request(user))).toBeNull();
   });
 });
 

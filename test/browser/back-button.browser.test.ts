@@ -31,7 +31,7 @@ describe.skipIf(executablePath === undefined)(
         routes(express, auth) {
           express.get("/reports", auth.idpRequired, async (request, response) => {
             rendered += 1;
-            const user = await auth.getUser(request);
+            const user = (await auth.clientState(request)).user;
             response
               .set(headers)
               .send(

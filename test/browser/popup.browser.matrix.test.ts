@@ -130,7 +130,7 @@ describe.skipIf(executablePath === undefined)(
         const before = requests();
         const signedIn = await ada.get(await callback(), { headers: { accept: "text/html" } });
         expect([signedIn.status, signedIn.setCookies ?? [], requests()]).toEqual([400, [], before]);
-        expect((await app.auth.getUser(ada.request("/")))?.email).toBe("ada@example.com");
+        expect((await app.auth.getSession(ada.request("/")))?.user.email).toBe("ada@example.com");
       } finally {
         await app.stop();
       }

@@ -45,7 +45,10 @@ async function startApplication(
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (request, response) => {
     const credentials = await auth.getCredentials(request);
-    response.json({ user: await auth.getUser(request), refresh: credentials?.refresh_token });
+    response.json({
+      user: (await auth.clientState(request)).user,
+      refresh: credentials?.refresh_token,
+    });
   });
   return { auth, origin, browser: new CookieBrowser({ origin, now: () => clock.now() }) };
 }

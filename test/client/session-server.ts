@@ -119,14 +119,17 @@ export class SessionServer {
   details(): ProbeDetails {
     const session = this.#current();
     if (!session) {
-      const limits = {
+      const nothing = {
+        account: null,
+        provider: null,
+        data: null,
         expires_in: null,
         max_age_expires_in: null,
         idle_expires_in: null,
         session_expiry_expires_in: null,
         ends_in: null,
       };
-      return { authenticated: false, user: null, reason: this.reason, account: null, ...limits };
+      return { authenticated: false, user: null, reason: this.reason, ...nothing };
     }
     const left = leftOf(session, this.now);
     const ends = [
@@ -139,9 +142,10 @@ export class SessionServer {
       user: { name: session.user.name, email: null, picture: null },
       reason: null,
       account: session.user.account,
+      provider: null,
       ...left,
       ends_in: ends.length === 0 ? null : Math.min(...ends),
-      ...(this.data && { data: this.data }),
+      data: this.data ?? null,
     };
   }
 

@@ -257,7 +257,7 @@ describe("README.md", () => {
     const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(
       ([, name]) => name,
     );
-    expect(accessors).toHaveLength(22);
+    expect(accessors).toHaveLength(21);
     const program = `
       import * as index from "idpauth";
       import * as adapter from "idpauth/adapter";
@@ -384,7 +384,7 @@ const answers: GuardResponses = {
 
 app.get("/reports", auth.idpRequiredWith(answers), async (request: Request, response) => {
   const credentials: Credentials | null = await auth.getCredentials(request);
-  const user = await auth.getUser(request);
+  const user = (await auth.clientState(request)).user;
   isNotAny(user, "typed");
   const session: Session | null = await auth.getSession(request);
   const subject: string | undefined = session?.claims.sub;

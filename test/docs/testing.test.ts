@@ -58,7 +58,9 @@ function createApp(options: IdpAuthOptions) {
   const app = express();
   const auth = expressHost.idpAuth({ ...options, log: false });
   auth.mount(app);
-  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/reports", auth.idpRequired, async (req, res) =>
+    res.json((await auth.requireSession(req)).user),
+  );
   return { app, auth };
 }
 

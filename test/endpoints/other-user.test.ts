@@ -65,7 +65,8 @@ async function signIn(
   return user.get(await approved(user, headers, person, target));
 }
 
-const emailOf = async (user: TestUser) => (await app.auth.getUser(user.request("/")))?.email;
+const emailOf = async (user: TestUser) =>
+  (await app.auth.getSession(user.request("/")))?.user.email;
 const revocations = () => app.provider.requestsTo("revoke").length;
 const asked = () => app.provider.requestsTo("authorize").at(-1)!.url;
 /** The links of the page, in order. */

@@ -438,16 +438,18 @@ describe("?details=true", () => {
     (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
 
   it("has exactly the fields of the type ProbeDetails", async () => {
-    const fields: Record<Exclude<keyof ProbeDetails, "data" | "provider">, true> = {
+    const fields: Record<keyof ProbeDetails, true> = {
       authenticated: true,
       user: true,
       reason: true,
       account: true,
+      provider: true,
       ends_in: true,
       expires_in: true,
       max_age_expires_in: true,
       idle_expires_in: true,
       session_expiry_expires_in: true,
+      data: true,
     };
     const user = await signedIn({ sessionMaxAge: 1800 });
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
@@ -467,12 +469,14 @@ describe("?details=true", () => {
       user: ADA,
       reason: null,
       account: expect.stringMatching(/^[\w-]{43}$/),
+      provider: null,
       ends_in: 600,
       expires_in: 3500,
       max_age_expires_in: 1700,
       // The probe is an access: it slides the stamp.
       idle_expires_in: 600,
       session_expiry_expires_in: null,
+      data: null,
     });
     pass(50);
     expect((await user.get(`${PROBE}?details=true&slide=false`)).json()).toMatchObject({
@@ -489,11 +493,13 @@ describe("?details=true", () => {
       user: ADA,
       reason: null,
       account: expect.stringMatching(/^[\w-]{43}$/),
+      provider: null,
       ends_in: null,
       expires_in: 3600,
       max_age_expires_in: null,
       idle_expires_in: null,
       session_expiry_expires_in: null,
+      data: null,
     });
   });
 
@@ -532,11 +538,13 @@ describe("?details=true", () => {
       user: null,
       reason: "no_credentials",
       account: null,
+      provider: null,
       ends_in: null,
       expires_in: null,
       max_age_expires_in: null,
       idle_expires_in: null,
       session_expiry_expires_in: null,
+      data: null,
     });
   });
 
@@ -548,11 +556,13 @@ describe("?details=true", () => {
       user: null,
       reason: "max_age",
       account: null,
+      provider: null,
       ends_in: null,
       expires_in: 1600,
       max_age_expires_in: 0,
       idle_expires_in: 0,
       session_expiry_expires_in: null,
+      data: null,
     });
   });
 });
@@ -674,7 +684,7 @@ describe("[BFF-7] the life of a session", () => {
       "the guard",
       async (user) => (await application.auth.guard(user.request("/reports"))) === undefined,
     ],
-    ["getUser", async (user) => (await application.auth.getUser(user.request("/"))) !== null],
+    ["getUser", async (user) => (await application.auth.getSession(user.request("/"))) !== null],
     [
       "getAccessToken",
       async (user) => (await application.auth.getAccessToken(user.request("/"))) !== null,

@@ -224,12 +224,12 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
     store.calls.length = 0;
     for (let access = 0; access < 5; access += 1) {
       clock.advance(60_000);
-      await later.getUser(user.request("/"));
+      await later.getSession(user.request("/"));
       expect(await user.at(later).isSignedIn()).toBe(true);
     }
     // A refresh writes three times; the sixth access needs none.
     store.calls.length = 0;
-    await later.getUser(user.request("/"));
+    await later.getSession(user.request("/"));
     expect(store.count("replace") + store.count("touch")).toBe(0);
   });
 

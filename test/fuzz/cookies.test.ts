@@ -103,7 +103,7 @@ fuzz(
     const said = JSON.stringify([answer.headers, answer.body]);
     for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)])
       expect(said).not.toContain(value);
-    expect((await auth.getUser(user.request("/", { headers })))?.email).toBe(
+    expect((await auth.getSession(user.request("/", { headers })))?.user.email).toBe(
       isOwn ? "ada@example.com" : undefined,
     );
     expect(await auth.checkIdpAuthentication(user.request("/", { headers }))).toBe(isOwn);

@@ -203,7 +203,7 @@ async function askEverything(
   const isIn = await auth.checkIdpAuthentication(raw());
   const asked = await Promise.all([
     settled(() => auth.getCredentials(raw())),
-    settled(() => auth.getUser(raw())),
+    settled(() => auth.getSession(raw())),
     settled(() => auth.readSessionRecord(raw())),
     settled(() => auth.getAccessToken(raw())),
     settled(() => auth.checkIdpAuthentication(raw())),

@@ -649,7 +649,7 @@ class Interleaving {
         const isLate = this.#random.chance(0.4);
         const first = this.#before(actor);
         const early = isLate
-          ? await told(auth.getUser(request), (user) => user?.email ?? undefined)
+          ? await told(auth.getSession(request), (session) => session?.user.email ?? undefined)
           : undefined;
         if (early !== undefined && early.verdict !== "in") return this.#judge(actor, first, early);
         if (isLate) {
@@ -662,12 +662,12 @@ class Interleaving {
         const before = isLate ? { ...first, isSignedIn: false } : this.#before(actor);
         const tag = `updated:${actor.name}`;
         const owner = before.session?.record.id_info?.sub;
-        let after: JsonObject | undefined;
+        let after = null as JsonObject | null;
         const said = await told(auth.updateData(request, tagging(owner, tag)), (data) => {
           after = data;
-          return data === undefined ? undefined : "";
+          return data === null ? undefined : "";
         });
-        if (after !== undefined) this.#checkUpdated(actor, before.session, tag, after);
+        if (after !== null) this.#checkUpdated(actor, before.session, tag, after);
         return this.#judge(actor, before, said);
       }
       case "signIn": {

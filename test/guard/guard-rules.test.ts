@@ -225,18 +225,20 @@ describe("step-up", () => {
     );
     const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
     expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
-    expect((await application.auth.getUser(user.request("/")))?.email).toBe("ada@example.com");
+    expect((await application.auth.getSession(user.request("/")))?.user.email).toBe(
+      "ada@example.com",
+    );
   });
 
   it("keeps the same user's data", async () => {
     const user = await signedIn({
-      onSignIn: ({ data }) => (data === undefined ? { data: { n: 1 } } : undefined),
+      onSignIn: ({ data }) => (data === null ? { data: { n: 1 } } : undefined),
     });
     await application.auth.updateData(user.request("/"), () => ({ n: 2 }));
     const login = await user.get("/idpauth/login/?max_age=60");
     const callback = new URL(await application.provider.signInCode(login.location));
     await user.get(`${callback.pathname}${callback.search}`);
-    expect(await application.auth.getData(user.request("/"))).toEqual({ n: 2 });
+    expect((await application.auth.getSession(user.request("/")))?.data).toEqual({ n: 2 });
   });
 
   it.each([

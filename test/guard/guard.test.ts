@@ -321,7 +321,7 @@ describe("idpRequired and the policy", () => {
     store.operations.length = 0;
     expect(await application.auth.guard(request)).toBeUndefined();
     expect((await application.auth.getCredentials(request))?.token).toBeDefined();
-    expect((await application.auth.getUser(request))?.email).toBe("ada@example.com");
+    expect((await application.auth.getSession(request))?.user.email).toBe("ada@example.com");
     expect(await application.auth.checkIdpAuthentication(request)).toBe(true);
     await application.auth.readSessionRecord(request);
     expect(store.operations).toEqual(["get"]);
@@ -349,7 +349,7 @@ describe("requireSession", () => {
     const signedInAt = application.clock.now() / 1000;
     const allow = async () => {
       pass(5);
-      return (await auth.getUser(request)) !== null;
+      return (await auth.getSession(request)) !== null;
     };
     expect(await auth.guard(request, { allow })).toBeUndefined();
     await user.get("/idpauth/logout/");
@@ -444,7 +444,7 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
         expect((await guard(user, "/reports"))?.kind).toBe("unauthenticated");
         expect(await auth.checkIdpAuthentication(user.request("/"))).toBe(false);
         expect(await auth.getCredentials(user.request("/"))).toBeNull();
-        expect(await auth.getUser(user.request("/"))).toBeNull();
+        expect(await auth.getSession(user.request("/"))).toBeNull();
         expect(await auth.getAccessToken(user.request("/"))).toBeNull();
         expect(await user.isSignedIn()).toBe(false);
       });

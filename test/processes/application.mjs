@@ -60,7 +60,10 @@ const auth = idpAuth({
 const app = express();
 auth.mount(app);
 app.get("/guarded", auth.idpRequired, async (request, response) => {
-  const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
+  const [user, credentials] = [
+    (await auth.clientState(request)).user,
+    await auth.getCredentials(request),
+  ];
   response.json({ authenticated: user !== null, user, token: credentials?.token });
 });
 

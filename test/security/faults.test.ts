@@ -880,7 +880,7 @@ describe("[F16] the provider refuses the refresh token", () => {
       expect(await index()).not.toContain("You are signed in");
       expect(await at.getCredentials(user.request("/"))).toBeNull();
       expect(await at.getAccessToken(user.request("/"))).toBeNull();
-      expect(await at.getUser(user.request("/"))).toBeNull();
+      expect(await at.getSession(user.request("/"))).toBeNull();
       expect(await at.checkIdpAuthentication(user.request("/"))).toBe(false);
       expect(await at.explainIdpAuthentication(user.request("/"))).toEqual({
         authenticated: false,

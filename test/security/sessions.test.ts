@@ -245,7 +245,7 @@ describe("the end of a session", () => {
       for (let again = 0; again < 3; again += 1) {
         expect((await kept.get("/idpauth/session")).body).toBe(SIGNED_OUT);
         expect(await app.auth.getCredentials(kept.request("/"))).toBeNull();
-        expect(await app.auth.getUser(kept.request("/"))).toBeNull();
+        expect(await app.auth.getSession(kept.request("/"))).toBeNull();
         expect(await app.auth.getAccessToken(kept.request("/"))).toBeNull();
         expect(await app.auth.guard(kept.request("/"))).toMatchObject({ kind: "unauthenticated" });
         app.clock.advance(10_000);

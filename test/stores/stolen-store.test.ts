@@ -194,7 +194,7 @@ describe("[ASVS-10.1.1] an attacker who steals the store finds nothing in it", (
           await rotated.updateData(ada.request("/"), (data) => ({ ...data }));
         }
         expect(
-          await app.auth.getData(ada.request("/")),
+          (await app.auth.getSession(ada.request("/")))?.data,
           "the new key has not been used",
         ).toBeUndefined();
       } finally {

@@ -360,9 +360,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "changes a copy of the data",
-    breaks: ["accessors", "getSession, getData, updateData and clientState"],
+    breaks: ["accessors", "getSession, updateData and clientState"],
     ...patched((auth) => ({
-      updateData: async (request, change) => change((await auth.getData(request)) ?? {}),
+      updateData: async (request, change) => change((await auth.getSession(request))?.data ?? {}),
     })),
   },
   {
@@ -397,9 +397,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "remembers the session at the request under a symbol",
     breaks: ["accessors", "neither the guard nor an accessor"],
     ...patched((auth) => ({
-      getUser(request) {
+      getCredentials(request) {
         Object.assign(request, { [Symbol("session")]: {} });
-        return auth.getUser(request);
+        return auth.getCredentials(request);
       },
     })),
   },
@@ -454,7 +454,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "gives null in an outage",
     breaks: ["accessors", "during a provider outage the accessors"],
-    ...patched((auth) => ({ getUser: (request) => auth.getUser(request).catch(() => null) })),
+    ...patched((auth) => ({
+      getCredentials: (request) => auth.getCredentials(request).catch(() => null),
+    })),
   },
   {
     name: "rejects in an outage although the application has given a value for it",
@@ -486,7 +488,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "reads the session once more for each question",
     breaks: ["accessors", "the guard and all accessors share"],
-    ...patched((_auth, options) => ({ getUser: idpAuth({ ...options, log: false }).getUser })),
+    ...patched((_auth, options) => ({
+      getCredentials: idpAuth({ ...options, log: false }).getCredentials,
+    })),
   },
   {
     name: "ignores minValidity",

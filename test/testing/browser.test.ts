@@ -23,7 +23,9 @@ function createApp(): express.Express {
   const app = express();
   const auth = idpAuth({ env: provider.env, log: false });
   auth.mount(app);
-  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/reports", auth.idpRequired, async (req, res) =>
+    res.json((await auth.requireSession(req)).user),
+  );
   return app;
 }
 
@@ -44,7 +46,9 @@ it("follows with a session's cookie that has ended, to a new one, and keeps it f
   const app = express();
   const auth = idpAuth({ env: provider.env, log: false, clock: provider.clock });
   auth.mount(app);
-  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/reports", auth.idpRequired, async (req, res) =>
+    res.json((await auth.requireSession(req)).user),
+  );
   app.get("/old", (_req, res) => res.redirect("/reports"));
   const user = await browser(app);
   const cookie = await signedInAs(auth, { email: "joan@example.com" });

@@ -62,7 +62,9 @@ function expressApp(
   const auth = expressAdapter.idpAuth(options(own));
   for (const handler of first) app.use(handler);
   auth.mount(app);
-  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/reports", auth.idpRequired, async (req, res) =>
+    res.json((await auth.requireSession(req)).user),
+  );
   app.post(
     "/reports",
     auth.idpRequired,
@@ -81,7 +83,7 @@ function fetchApp(own: IdpAuthOptions = {}): (request: Request) => Promise<Respo
   const reports = auth.idpRequired(async (request) =>
     request.method === "POST"
       ? Response.json({ body: await request.json() })
-      : Response.json(await auth.getUser(request)),
+      : Response.json((await auth.requireSession(request)).user),
   );
   return async (request) =>
     (await auth.fetch(request)) ??
@@ -122,7 +124,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
       const auth = koaAdapter.idpAuth(options());
       const router = new Router();
       router.get("/reports", auth.idpRequired, async (ctx) => {
-        ctx.body = await auth.getUser(ctx);
+        ctx.body = (await auth.requireSession(ctx)).user;
       });
       return app.use(auth.routes).use(router.routes());
     },
@@ -133,7 +135,11 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
       const app = fastify();
       const auth = fastifyAdapter.idpAuth(options());
       await app.register(auth.plugin);
-      app.get("/reports", { preHandler: auth.idpRequired }, (request) => auth.getUser(request));
+      app.get(
+        "/reports",
+        { preHandler: auth.idpRequired },
+        async (request) => (await auth.requireSession(request)).user,
+      );
       return app;
     },
   ],
@@ -143,7 +149,9 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
       const auth = honoAdapter.idpAuth(options());
       return new Hono()
         .route("/", auth.routes)
-        .get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
+        .get("/reports", auth.idpRequired, async (c) =>
+          c.json((await auth.requireSession(c)).user),
+        );
     },
   ],
   ["an application of NestJS", nestApp],
@@ -152,7 +160,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
     () => {
       const auth = nodeAdapter.idpAuth(options());
       const reports = auth.idpRequired(async (request, response) => {
-        response.end(JSON.stringify(await auth.getUser(request)));
+        response.end(JSON.stringify((await auth.requireSession(request)).user));
       });
       return auth.listener(reports);
     },

@@ -8,7 +8,7 @@ const auth = idpAuth({ loginParams: ["prompt"] });
 auth.mount(app);
 
 app.get("/", async (req, res) => {
-  if ((await auth.getUser(req)) === null && req.query["checked"] === undefined) {
+  if ((await auth.getSession(req)) === null && req.query["checked"] === undefined) {
     res.redirect(auth.loginUrl(req, { returnTo: "/?checked=yes", params: { prompt: "none" } }));
     return;
   }

@@ -8,6 +8,6 @@ auth.mount(app);
 // #region change
 app.post("/theme", auth.idpRequired, async (req, res) => {
   const data = await auth.updateData(req, (before) => ({ ...before, theme: "dark" }));
-  res.json(data ?? null); // undefined: the user has signed out in the meantime
+  res.json(data); // null: the user has signed out in the meantime
 });
 // #endregion

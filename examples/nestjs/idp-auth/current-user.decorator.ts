@@ -6,17 +6,17 @@ import {
   type PipeTransform,
 } from "@nestjs/common";
 import type { Request } from "express";
-import type { UserPayload } from "idpauth";
+import type { SessionUser } from "idpauth";
 import type { ExpressIdpAuth } from "idpauth/express";
 import { IDP_AUTH } from "./idp-auth.module.js";
 import { messagesOf } from "./idp-required.guard.js";
 
 @Injectable()
-class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null>> {
+class UserOfRequest implements PipeTransform<Request, Promise<SessionUser | null>> {
   @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
 
-  transform(request: Request): Promise<UserPayload | null> {
-    return this.auth.getUser(request);
+  async transform(request: Request): Promise<SessionUser | null> {
+    return (await this.auth.getSession(request))?.user ?? null;
   }
 }
 
@@ -25,7 +25,7 @@ const HttpRequest = createParamDecorator(
 );
 
 /**
- * `@CurrentUser() user: UserPayload | null`: email, name and picture of the user; null if the user
- * is signed out.
+ * `@CurrentUser() user: SessionUser | null`: the user of the session; null if the user is signed
+ * out.
  */
 export const CurrentUser = (): ParameterDecorator => HttpRequest(UserOfRequest);

@@ -36,7 +36,7 @@ export class NoticesGateway implements OnGatewayInit, OnGatewayConnection {
 
   @SubscribeMessage("hello")
   async hello(@ConnectedSocket() socket: Socket): Promise<string> {
-    const user = await this.auth.getUser(socket.request as Request);
-    return `Hello, ${user?.name ?? "stranger"}.`;
+    const session = await this.auth.getSession(socket.request as Request);
+    return `Hello, ${session?.user.name ?? "stranger"}.`;
   }
 }

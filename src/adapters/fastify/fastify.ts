@@ -124,7 +124,7 @@ export function idpAuth<
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
   /** The class of this server's requests, learned from the first one. */
   let prototype: object | undefined;
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, mountPath, proxyUpgrade, uncaught } = createAdapterAuth<
     AnyFastifyRequest,
     OwnClaims,
     Data,
@@ -179,7 +179,7 @@ export function idpAuth<
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
       auth.start({ sessionMiddleware: sessionPluginOf(scope) });
-      const path = pathBelow(scope.prefix, prefix, auth.mountPath());
+      const path = pathBelow(scope.prefix, prefix, mountPath());
       scope.addHook("onRequest", hook(gates.endpoints));
       const { onError, onSend } = errorHooks(uncaught);
       scope.addHook("onError", onError);

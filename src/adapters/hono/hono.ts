@@ -86,7 +86,7 @@ export function idpAuth<
   options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
 ): HonoIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const open = new OpenResponses();
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, mountPath, proxyUpgrade, uncaught } = createAdapterAuth<
     Context,
     OwnClaims,
     Data,
@@ -153,7 +153,7 @@ export function idpAuth<
     ...gates.guards<MiddlewareHandler, GuardResponses>(middlewareOf),
     mount(app) {
       const findings = auth.start();
-      for (const path of pathsBelowAnyBase(auth.mountPath())) app.all(`${path}*`, middleware);
+      for (const path of pathsBelowAnyBase(mountPath())) app.all(`${path}*`, middleware);
       return findings;
     },
     routes,

@@ -14,7 +14,6 @@ import type {
   LoginUrlOptions,
   Session,
   Subject,
-  UserPayload,
 } from "../../index.js";
 import type { Incoming } from "./next-request.js";
 
@@ -88,7 +87,6 @@ export interface NextIdpAuth<
       | "endSession"
       | "revokeIdpToken"
       | "isValidIdpUrl"
-      | "mountPath"
       | "close"
       | "on"
       | typeof SESSION_FOR_TESTS
@@ -111,7 +109,7 @@ export interface NextIdpAuth<
     Record<(typeof METHODS)[number], (request: NextRequest) => Promise<Response>>
   >;
   /**
-   * For `proxy.ts`: guards the paths of its matcher, and tells `requireUser` the page of the
+   * For `proxy.ts`: guards the paths of its matcher, and tells `requireSession` the page of the
    * request.
    */
   readonly proxy: (request: NextRequest, event: ProxyEvent) => Promise<Response>;
@@ -138,23 +136,16 @@ export interface NextIdpAuth<
     rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (request: NextRequest) => Promise<Response>;
   /**
-   * The user of a server component or server action. A user who is not signed in is redirected to
-   * the login.
+   * The session of the user, never null. In a server component or server action, a user who is not
+   * signed in is redirected to the login. Behind `idpRequired` or `idpRequiredWith`, it is the
+   * session that the guard saw.
    *
-   * @param options `returnTo`: path and query to return to. Default: the page of the request if
-   *   `auth.proxy` guards it. Otherwise the login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a
-   *   component does not know its own address
-   * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, where
-   *   `digest` is the code
-   */
-  requireUser(options?: { readonly returnTo?: string }): Promise<UserPayload>;
-  /**
-   * The session of the user, never null. In a server component or server action, as `requireUser`:
-   * a user who is not signed in is redirected to the login. Behind `idpRequired` or
-   * `idpRequiredWith`: the session that the guard saw.
-   *
-   * @param from the request of a route handler, or for a component the options of `requireUser`
+   * @param from the request of a route handler. For a component or an action, `returnTo`: path and
+   *   query to return to. Default: the page of the request if `auth.proxy` guards it. Otherwise the
+   *   login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not know its own address
    * @throws GuardMissingError (500) `from` is a request that no guard let pass
+   * @throws ProviderUnavailableError | StoreUnavailableError in a component for the nearest
+   *   `error.tsx`, where `digest` is the code
    */
   requireSession(
     from?: Request | { readonly returnTo?: string },

@@ -7,6 +7,7 @@ import {
   type FrameworkAdapter,
   type IdpAuth,
 } from "../../adapter.js";
+import type { Session } from "../../index.js";
 import type { OpenResponses } from "../fetch/fetch.js";
 import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
@@ -28,7 +29,7 @@ export type { NextIdpAuthOptions } from "./process-component.js";
  * // app/idpauth/[[...path]]/route.ts
  * export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = auth.handlers;
  * // a server component
- * const user = await auth.requireUser();
+ * const { user } = await auth.requireSession();
  */
 export function idpAuth<
   OwnClaims extends object = object,
@@ -74,20 +75,18 @@ export function idpAuth<
     }
   }
 
-  /**
-   * Sends a user who isn't signed in from a component to the login.
-   * @param read returns null if the user isn't signed in
-   */
-  async function required<Result>(
-    read: (auth: Auth, raw: Incoming) => Promise<Result | null>,
+  /** Sends a user who isn't signed in from a component to the login. */
+  async function requiredSession(
     page: { readonly returnTo?: string } = {},
-  ): Promise<Result> {
-    const found = await forRequest(read);
+  ): Promise<Session<OwnClaims, Data>> {
+    const found = await forRequest((auth, raw) =>
+      raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw),
+    );
     if (found !== null) return found;
     const raw = await current();
     const blocked = await component().guard(raw);
     // The user signed in, or a refresh ended, between the two calls.
-    if (blocked === undefined) return required(read, page);
+    if (blocked === undefined) return requiredSession(page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
     if (blocked.kind !== "navigation" && blocked.kind !== "unauthenticated")
       throw new TypeError("A guard without a rule blocked by a rule.");
@@ -120,16 +119,10 @@ export function idpAuth<
     start: () => component().start(),
     [STARTUP_CHECKS]: () => component()[STARTUP_CHECKS](),
     ...createRoutes({ component, open, guardedRequests }),
-    requireUser: (page) => required((auth, raw) => auth.getUser(raw), page),
     requireSession: (from) =>
       from instanceof Request
         ? forRequest((auth, raw) => auth.requireSession(raw), from)
-        : required(
-            (auth, raw) =>
-              raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw),
-            from,
-          ),
-
+        : requiredSession(from),
     ...accessors,
     getSession<Value>(
       from?: Request | { readonly ifUnavailable: Value },
@@ -168,7 +161,6 @@ export function idpAuth<
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
-    mountPath: () => component().mountPath(),
     close: (limits) => component().close(limits),
     [SETTLED]: () => component()[SETTLED](),
     on: (name, listener) => component().on(name, listener),

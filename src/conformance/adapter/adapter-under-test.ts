@@ -9,7 +9,6 @@ import type {
   IdpAuthOptions,
   LoginUrlOptions,
   Session,
-  UserPayload,
 } from "../../index.js";
 
 /**
@@ -43,8 +42,6 @@ export type AdapterFeature = keyof typeof ADAPTER_FEATURES;
 export interface ApplicationAuth {
   /** Null when signed out. */
   getCredentials(raw: object): Promise<Credentials | null>;
-  /** Null when signed out. */
-  getUser(raw: object): Promise<UserPayload | null>;
   /** Returns `ifUnavailable` during an outage. */
   getSession<Value>(
     raw: object,
@@ -58,13 +55,11 @@ export interface ApplicationAuth {
   seenSession(raw: object): Session | null;
   /** What the browser may see of the session. */
   clientState(raw: object): Promise<ProbeDetails>;
-  /** Undefined when signed out. */
-  getData(raw: object): Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Undefined when signed out. */
+  /** Null when signed out. */
   updateData(
     raw: object,
     change: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>,
-  ): Promise<Readonly<Record<string, unknown>> | undefined>;
+  ): Promise<Readonly<Record<string, unknown>> | null>;
   /** The stored record, for debugging. */
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
   /** Null when signed out. */

@@ -99,7 +99,7 @@ export const USUAL_ROUTES: readonly ApplicationRoute[] = [
     path: "/reports",
     guard: { mount: 0 },
     respond: async ([auth], raw) => ({
-      user: (await auth?.getUser(raw)) ?? null,
+      user: (await auth?.clientState(raw))?.user,
       token: (await auth?.getCredentials(raw))?.token ?? null,
     }),
   },

@@ -261,7 +261,7 @@ it("[INC-26] CVE-2023-48309 next-auth: what a half-finished login left in the br
   });
   expect([
     await auth.getCredentials(request()),
-    await auth.getUser(request()),
+    (await auth.clientState(request())).user,
     await auth.getAccessToken(request()),
   ]).toEqual([null, null, null]);
   expect(await auth.checkIdpAuthentication(request())).toBe(false);

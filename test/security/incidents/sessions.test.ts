@@ -690,16 +690,16 @@ describe("200 people at once", () => {
     const told = await Promise.all(
       users.map(async (user) => {
         const request = user.request("/");
-        const [payload, credentials, token, session] = await Promise.all([
-          auth.getUser(request),
+        const [session, credentials, token, record] = await Promise.all([
+          auth.getSession(request),
           auth.getCredentials(request),
           auth.getAccessToken(request),
           auth.readSessionRecord(request),
         ]);
         return [
-          payload?.email,
+          session?.user.email,
           token === credentials?.token,
-          (session?.["id_info"] as { sub?: string } | undefined)?.sub,
+          (record?.["id_info"] as { sub?: string } | undefined)?.sub,
           owners.get(credentials?.token ?? ""),
         ];
       }),
@@ -860,7 +860,7 @@ it("[INC-58] GHSA-xg6x-h9c9-2m83 better-auth: a session was remembered as good b
   const user = application.user();
   const ask = async () => [
     (await auth.getCredentials(user.request("/"))) !== null,
-    (await auth.getUser(user.request("/"))) !== null,
+    (await auth.getSession(user.request("/"))) !== null,
   ];
   expect(await ask()).toEqual([false, false]);
   const callback = await user.approve();

@@ -488,7 +488,7 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
       const request = application.user().request("/reports");
       for (const ask of [
         () => broken.getCredentials(request),
-        () => broken.getUser(request),
+        () => broken.getSession(request),
         () => broken.readSessionRecord(request),
         () => broken.getAccessToken(request),
         () => broken.checkIdpAuthentication(request),
@@ -516,7 +516,7 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
       expect(blocked).toMatchObject({
         kind: expect.stringMatching(/^(?:unauthenticated|unavailable)$/) as string,
       });
-      for (const ask of [auth.getCredentials, auth.getUser, auth.getAccessToken]) {
+      for (const ask of [auth.getCredentials, auth.getSession, auth.getAccessToken]) {
         const said = await ask(request()).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),

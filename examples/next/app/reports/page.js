@@ -3,7 +3,7 @@ import { Session } from "../session";
 import { Notes } from "./notes";
 
 export default async function Reports() {
-  const user = await auth.requireUser();
+  const { user } = await auth.requireSession();
   return (
     <Session initialState={await auth.clientState()}>
       <p>Reports of {user.name ?? user.email}.</p>

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { SETTLED } from "../../../adapter.js";
-import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
+import {
+  ProviderUnavailableError,
+  StoreUnavailableError,
+  type ProbeDetails,
+} from "../../../index.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
@@ -84,7 +88,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       );
       app.provider.clearFaults();
       app.clock.advance(61_000);
-      assert.deepEqual((await browser.get("/getUser")).json(), ADA);
+      assert.deepEqual(((await browser.get("/clientState")).json() as ProbeDetails).user, ADA);
     },
   },
   {
@@ -201,7 +205,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
         asked.map(async ({ browser, path }) => (await browser.get(path)).json() as AccessorResults),
       );
       assert.deepEqual(
-        responses.map(({ user }) => (user as { email: string } | null)?.email),
+        responses.map(({ session }) => session?.user.email),
         asked.map(({ email }) => email),
       );
     },
@@ -249,14 +253,15 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
           path: "/copes",
           respond: async ([auth], raw) => ({
             user: await auth
-              ?.getUser(raw)
+              ?.getSession(raw)
+              .then((session) => session?.user.id)
               .catch((error: unknown) => (error as { code: string }).code),
           }),
         },
       ];
       const app = await starter.start({ routes });
       const browser = await app.signedIn();
-      assert.deepEqual((await browser.get("/copes")).json(), { user: ADA });
+      assert.deepEqual((await browser.get("/copes")).json(), { user: "ada-1815" });
       app.clock.advance(HOUR_MS);
       app.provider.fault("token", { kind: "status", status: 500 });
       const response = await browser.get("/copes");
@@ -268,14 +273,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-const ASKING = [
-  "getCredentials",
-  "getUser",
-  "getSession",
-  "getData",
-  "clientState",
-  "getAccessToken",
-] as const;
+const ASKING = ["getCredentials", "getSession", "clientState", "getAccessToken"] as const;
 
 function routeOf(
   name: Exclude<keyof ApplicationAuth, "on" | "close" | typeof SETTLED | "updateData" | "fetchApi">,

@@ -20,9 +20,20 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         explanation: { authenticated: false, reason: "no_credentials" },
         record: null,
         credentials: null,
-        user: null,
         session: null,
-        data: null,
+        state: {
+          authenticated: false,
+          user: null,
+          reason: "no_credentials",
+          account: null,
+          provider: null,
+          ends_in: null,
+          expires_in: null,
+          max_age_expires_in: null,
+          idle_expires_in: null,
+          session_expiry_expires_in: null,
+          data: null,
+        },
         accessToken: null,
       });
     },
@@ -33,13 +44,14 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
-      const { record, session, ...said } = (await browser.get("/all")).json() as AccessorResults;
+      const { record, session, state, ...said } = (
+        await browser.get("/all")
+      ).json() as AccessorResults;
+      assert.deepEqual([state.authenticated, state.user], [true, ADA]);
       assert.deepEqual(said, {
         isAuthenticated: true,
         explanation: { authenticated: true, reason: null },
         credentials: credentialsOf(app),
-        user: ADA,
-        data: {},
         accessToken: app.newest("access_token"),
       });
       assert.deepEqual(record?.["credentials"], said.credentials);
@@ -61,14 +73,15 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       const stale = app.newest("access_token");
       app.clock.advance(HOUR_MS);
-      const { record, session, ...said } = (await browser.get("/all")).json() as AccessorResults;
+      const { record, session, state, ...said } = (
+        await browser.get("/all")
+      ).json() as AccessorResults;
+      assert.deepEqual([state.authenticated, state.user], [true, ADA]);
       assert.notEqual(app.newest("access_token"), stale);
       assert.deepEqual(said, {
         isAuthenticated: false,
         explanation: { authenticated: false, reason: "id_token_expired" },
         credentials: credentialsOf(app),
-        user: ADA,
-        data: {},
         accessToken: app.newest("access_token"),
       });
       assert.equal((record?.["credentials"] as { token: string }).token, stale);
@@ -91,14 +104,13 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       app.clock.advance(61_000);
       const before = app.provider.requests.length;
-      const { record, ...said } = (await browser.get("/all")).json() as AccessorResults;
+      const { record, state, ...said } = (await browser.get("/all")).json() as AccessorResults;
+      assert.deepEqual([state.user, state.reason], [null, "max_age"]);
       assert.deepEqual(said, {
         isAuthenticated: false,
         explanation: { authenticated: false, reason: "max_age" },
         credentials: null,
-        user: null,
         session: null,
-        data: null,
         accessToken: null,
       });
       assert.ok(record !== null && "credentials" in record, "the record is not as it is any more");

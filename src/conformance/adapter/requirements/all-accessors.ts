@@ -1,4 +1,4 @@
-import type { Session } from "../../../index.js";
+import type { ProbeDetails, Session } from "../../../index.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 
 /** The results of all accessors for one request, those without side effects first. */
@@ -7,9 +7,8 @@ export interface AccessorResults {
   readonly explanation: unknown;
   readonly record: Readonly<Record<string, unknown>> | null;
   readonly credentials: unknown;
-  readonly user: unknown;
   readonly session: Session | null;
-  readonly data: unknown;
+  readonly state: ProbeDetails;
   readonly accessToken: string | null;
 }
 
@@ -22,9 +21,8 @@ export async function callAllAccessors(
     explanation: await auth.explainIdpAuthentication(raw),
     record: await auth.readSessionRecord(raw),
     credentials: await auth.getCredentials(raw),
-    user: await auth.getUser(raw),
     session: await auth.getSession(raw),
-    data: (await auth.getData(raw)) ?? null,
+    state: await auth.clientState(raw),
     accessToken: await auth.getAccessToken(raw),
   };
 }

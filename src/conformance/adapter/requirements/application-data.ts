@@ -13,9 +13,8 @@ const ROUTES: readonly ApplicationRoute[] = [
       const session = await auth?.getSession(raw);
       const state = await auth?.clientState(raw);
       return {
-        data: (await auth?.getData(raw)) ?? null,
-        inSession: session?.data ?? null,
-        inBrowser: state?.data ?? null,
+        data: session?.data ?? null,
+        inBrowser: state?.data,
       };
     },
   },
@@ -28,7 +27,7 @@ const ROUTES: readonly ApplicationRoute[] = [
         ...data,
         openedRequests: Number(data["openedRequests"]) + 1,
       }));
-      return { updated: updated ?? null, next: (await auth?.getData(raw)) ?? null };
+      return { updated, next: (await auth?.getSession(raw))?.data ?? null };
     },
   },
 ];
@@ -37,7 +36,7 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
   {
     area: "accessors",
     title:
-      "getSession, getData, updateData and clientState read and write the application's own data of the request's user",
+      "getSession, updateData and clientState read and write the application's own data of the request's user",
     async check(starter) {
       const app = await starter.start({
         routes: ROUTES,
@@ -51,7 +50,6 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
       const [browser, other] = [app.browser(), app.browser()];
       assert.deepEqual((await browser.get("/me")).json(), {
         data: null,
-        inSession: null,
         inBrowser: null,
       });
       assert.deepEqual((await browser.get("/openedRequests", { method: "POST" })).json(), {
@@ -68,14 +66,12 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
         });
         assert.deepEqual((await browser.get("/me")).json(), {
           data,
-          inSession: data,
           inBrowser: { openedRequests },
         });
       }
       const data = { openedRequests: 0, from: null };
       assert.deepEqual((await other.get("/me")).json(), {
         data,
-        inSession: data,
         inBrowser: { openedRequests: 0 },
       });
       app.clock.advance(HOUR_MS);
@@ -89,7 +85,6 @@ export const applicationDataRequirements: readonly AdapterRequirement[] = [
       await browser.get("/idpauth/logout/?response=json");
       assert.deepEqual((await browser.get("/me")).json(), {
         data: null,
-        inSession: null,
         inBrowser: null,
       });
       assert.deepEqual(app.caught, []);

@@ -78,7 +78,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
         method: "GET",
         path,
         ...(guarded && { guard: { mount: 0 } }),
-        respond: ([auth], raw) => fail(errors[index]!, async () => auth?.getUser(raw)),
+        respond: ([auth], raw) => fail(errors[index]!, async () => auth?.getSession(raw)),
       }));
       const app = await starter.start({ routes });
       const browser = await app.signedIn();

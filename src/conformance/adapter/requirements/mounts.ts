@@ -29,10 +29,10 @@ const ROUTES: readonly ApplicationRoute[] = [HOME, PARTNERS].map(({ page }, moun
   path: page,
   guard: { mount },
   respond: async (auths, raw) => ({
-    user: await auths[mount]?.getUser(raw),
+    user: (await auths[mount]?.clientState(raw))?.user,
     token: (await auths[mount]?.getCredentials(raw))?.token,
     // The result of the other mount for the same request.
-    other: await auths[1 - mount]?.getUser(raw),
+    other: (await auths[1 - mount]?.clientState(raw))?.user,
   }),
 }));
 

@@ -32,7 +32,7 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         await meanwhile();
         clock.advance(PAUSE_MS);
         // Another accessor reads the session again by now.
-        await auth?.getUser(raw);
+        await auth?.getCredentials(raw);
         seen.push(await auth?.requireSession(raw));
         return {};
       };
@@ -78,7 +78,7 @@ export const requireSessionRequirements: readonly AdapterRequirement[] = [
         await meanwhile();
         clock.advance(PAUSE_MS);
         // Read again by now, and signed out.
-        await auth?.getUser(raw);
+        await auth?.getCredentials(raw);
         seen.push(auth?.seenSession(raw));
         return { id: session?.user.id ?? null };
       };

@@ -9,7 +9,7 @@ export default async function Members({
   searchParams: Promise<{ q?: string | string[] }>;
 }) {
   const auth = await firstAuth();
-  const user = await auth.requireUser();
+  const { user } = await auth.requireSession();
   const { q } = await searchParams;
   return (
     <>

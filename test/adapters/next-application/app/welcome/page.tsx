@@ -5,10 +5,10 @@ import { whoAmI } from "./actions";
 /** For everybody, but it greets those that it knows. */
 export default async function Welcome() {
   const auth = await firstAuth();
-  const user = await auth.getUser();
+  const session = await auth.getSession();
   return (
     <>
-      <h1>Hello, {user === null ? "stranger" : user.name}</h1>
+      <h1>Hello, {session === null ? "stranger" : session.user.name}</h1>
       <nav>
         <Link href="/members">Members</Link> <Link href="/idpauth/login/">Sign in</Link>
         <a href={await auth.loginUrl()}>Sign in, and go on</a>{" "}

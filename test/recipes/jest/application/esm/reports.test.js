@@ -7,7 +7,9 @@ test("a user is signed in", async () => {
   const app = express();
   const auth = idpAuth({ env: provider.env, clock: provider.clock });
   auth.mount(app);
-  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/reports", auth.idpRequired, async (req, res) =>
+    res.json((await auth.requireSession(req)).user),
+  );
   const user = await signIn(app, { email: "ada@example.com" });
   expect((await user.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
   await provider.stop();

@@ -5,7 +5,7 @@ import { firstAuth } from "../../../lib/auth";
 export async function GET(request: NextRequest): Promise<Response> {
   const auth = await firstAuth();
   const handler = auth.idpRequired(async () => {
-    const [user, session] = [await auth.getUser(), await auth.getSession()];
+    const [user, session] = [(await auth.clientState()).user, await auth.getSession()];
     const required = [await auth.requireSession(), await auth.requireSession(request)];
     return Response.json({
       user,
