@@ -7,19 +7,21 @@
 //   npm run mutation -- src/http/redirects.ts   one file
 // Everything else stands in scripts/mutation/stryker.config.mjs, the tests in vitest.mutation.config.ts.
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import path from "node:path";
+import { evidencePage } from "./evidence-page.mjs";
 import { needPackages } from "./framework-install.mjs";
 import { commitNow } from "./measured.mjs";
 import {
   DECIDING_FILES,
   hashOf,
+  mutationPage,
   readEvidence,
   recordRun,
   staleEvidence,
 } from "./mutation-report.mjs";
-import { headline, node, readJson, root } from "./run.mjs";
+import { headline, readJson, root } from "./run.mjs";
 
 /** @typedef {import("./mutation-report.mjs").Tested} Tested */
 
@@ -42,12 +44,13 @@ const queue = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 const began = Date.now();
 let [finished, secondsDone] = [0, 0];
 const secondsInAll = files.reduce((sum, file) => sum + secondsOf(file), 0);
-/** @type {Set<import("node:child_process").ChildProcess>} */
+/** @type {Set<number | undefined>} the groups of Stryker's processes */
 const running = new Set();
-process.once("SIGTERM", () => {
-  for (const child of running) child.kill();
-  process.exit(1);
-});
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.once(signal, () => {
+    for (const pid of running) if (pid !== undefined) process.kill(-pid, "SIGKILL");
+    process.exit(1);
+  });
 
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 headline(`Mutation: ${files.length} files, ${AT_ONCE} at a time; stop it with Ctrl+C at any time`);
@@ -57,12 +60,16 @@ const modules = await needPackages("scripts/mutation", {
   npm_config_legacy_peer_deps: "true",
 });
 mkdirSync(REPORTS, { recursive: true });
+// What a run that was stopped has left.
+rmSync(path.join(root, ".stryker-tmp"), { recursive: true, force: true });
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
     for (let file = queue.shift(); file !== undefined; file = queue.shift()) await test(file);
   }),
 );
-process.exitCode ||= node(["scripts/docs.mjs"]);
+const page = path.join(root, "docs/about/evidence.md");
+writeFileSync(path.join(root, "docs/evidence/mutation.md"), mutationPage());
+writeFileSync(page, evidencePage(readFileSync(page, "utf8")));
 
 /** @param {readonly string[]} args */
 function chosenFiles(args) {
@@ -136,14 +143,15 @@ function stryker(log, env) {
     {
       cwd: root,
       env: { ...process.env, ...env },
+      detached: true,
       stdio: ["ignore", output, output],
     },
   );
   closeSync(output);
-  running.add(child);
+  running.add(child.pid);
   return new Promise((resolve, reject) => {
     child.on("error", reject).on("close", (code) => {
-      running.delete(child);
+      running.delete(child.pid);
       resolve(code === 0);
     });
   });
