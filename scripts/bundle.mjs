@@ -16,7 +16,7 @@ import { mapOfLines } from "./source-maps.mjs";
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 
 /** One that has its lines to itself. */
-const DOCSTRING = /^ *\/\*\*.*?\*\/$/gms;
+const DOCSTRING = /^ *\/\*\*(?:(?!\*\/).)*\*\/$/gms;
 
 const FOR_BROWSERS = {
   cwd: root,
@@ -141,7 +141,7 @@ function placeOf(id) {
 
 /**
  * Erases the types, and keeps the names and the comments, except the docstrings: the types and
- * `src/` have them, and a third copy would make the package 6 % larger and its start slower.
+ * `src/` have them, and a third copy would make the package 6 % larger.
  *
  * @returns {import("rollup").Plugin}
  */

@@ -27,7 +27,7 @@ const KEPT = 24 * 3_600_000;
 /** Milliseconds between two signs that a process runs from a build; well below KEPT. */
 const SIGN = 3_600_000;
 
-/** Seconds to wait for another process that builds the same sources. The build takes one or two. */
+/** Seconds to wait for another process that builds the same sources. The build takes a few. */
 const WAIT = 60;
 
 /**
