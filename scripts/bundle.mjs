@@ -209,7 +209,9 @@ export async function withBrowserBundle(entry, use) {
 
 /** @param {readonly import("./entries.mjs").Entry[]} entries */
 function inputOf(entries) {
-  return Object.fromEntries(entries.map((entry) => [entry.module, sourceOf(entry)]));
+  return Object.fromEntries(
+    entries.map((entry) => [entry.module, path.join(root, sourceOf(entry))]),
+  );
 }
 
 /**
