@@ -10,12 +10,11 @@ export type {
   FrameworkFacts,
   FrameworkSource,
   IdpAuth,
-  SessionMiddleware,
 } from "./auth/adapter-types.js";
 export { createIdpAuth } from "./auth/create-idp-auth.js";
 export { SETTLED } from "./auth/settled.js";
 export { hasEpochTimePassed, systemClock, type EpochSeconds } from "./clock.js";
-export { STARTUP_CHECKS } from "./config/startup-checks.js";
+export { STARTUP_CHECKS, type SessionMiddleware } from "./config/startup-checks.js";
 export { ERRORS } from "./errors.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./guard/cache-headers.js";
 export type { Gate, Gates, Guards, Stopped } from "./guard/gate.js";

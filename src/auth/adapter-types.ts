@@ -1,6 +1,6 @@
 /** What an adapter implements, and the component that it builds on. */
 import type { IdpAuthNames } from "../config/names.js";
-import type { FrameworkFacts as CheckedFacts, STARTUP_CHECKS } from "../config/startup-checks.js";
+import type { SessionMiddleware, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
 import type { Blocked } from "../guard/blocked.js";
 import type { AnyReply, Reply } from "../http/reply.js";
@@ -55,9 +55,6 @@ export interface FrameworkSource {
   /** The browser's IP address, as far as the framework trusts it. */
   readonly client?: string | undefined;
 }
-
-/** Whether the framework's own session middleware is installed; see the check E002. */
-export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
 
 /** What an adapter knows about its framework at the start. */
 export interface FrameworkFacts {

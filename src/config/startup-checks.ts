@@ -11,13 +11,16 @@ import type { SettingsResult } from "./read-settings.js";
  */
 export const STARTUP_CHECKS: unique symbol = Symbol.for("idpauth.startup-checks");
 
+/**
+ * Whether the framework's session middleware is installed; see the check E002. `cookie-only`: it
+ * stores the whole session in the browser. `not-applicable`: the framework has no sessions, or they
+ * are not used.
+ */
+export type SessionMiddleware = "present" | "absent" | "cookie-only" | "unknown" | "not-applicable";
+
 /** What only the adapter knows about its framework. */
 export interface FrameworkFacts {
-  /**
-   * Whether the framework's session middleware is installed. `cookie-only`: it stores the whole
-   * session in the browser. `not-applicable`: the framework has no sessions, or they are not used.
-   */
-  readonly sessionMiddleware: "present" | "absent" | "cookie-only" | "unknown" | "not-applicable";
+  readonly sessionMiddleware: SessionMiddleware;
   readonly sessionKind: "bundled" | "host";
   /** Whether the option `store` is given. */
   readonly storeGiven: boolean;

@@ -52,7 +52,7 @@ export {
   type SignsInForTests,
 } from "./sign-in/signed-in-as.js";
 export { settled, type Settles } from "./settled.js";
-export type { TestedApplication } from "./sign-in/serve.js";
+export type { Served, TestedApplication } from "./sign-in/serve.js";
 export {
   checkStore,
   type GuaranteeVerdict,
@@ -68,6 +68,7 @@ export {
   STORE_PROPERTIES,
   type Guarantee,
   type GuaranteeNumber,
+  type OptionalMethod,
   type StoreProperty,
   type StoreNeed,
 } from "../conformance/store/guarantees.js";
@@ -112,6 +113,11 @@ export {
   type RouteGuard,
   type RunningApplication,
 } from "../conformance/adapter/adapter-under-test.js";
+export type {
+  ApplicationStarter,
+  StageOptions,
+  StartedApplication,
+} from "../conformance/adapter/application-starter.js";
 export { adapterRequirements } from "../conformance/adapter/requirements/index.js";
 export type { AdapterRequirement } from "../conformance/adapter/requirements/requirement.js";
 export { testAdapter, type AdapterTestOptions } from "../conformance/adapter/test-adapter.js";

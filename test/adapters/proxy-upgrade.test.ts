@@ -12,7 +12,7 @@ import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
-import { idpAuth as nodeAuth, type ProxyUpgrade } from "../../src/adapters/node/node.js";
+import { idpAuth as nodeAuth, type UpgradeProxy } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import {
   CookieBrowser,
@@ -25,7 +25,7 @@ import { closeAll, listen, optionsFor } from "../apis/parties.js";
 interface Started {
   readonly server: Server;
   readonly auth: Parameters<typeof signedInAs>[0];
-  readonly proxyUpgrade: ProxyUpgrade;
+  readonly proxyUpgrade: UpgradeProxy["proxyUpgrade"];
 }
 
 const STARTS: Readonly<Record<string, (options: IdpAuthOptions) => Promise<Started>>> = {

@@ -1,5 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -67,6 +75,68 @@ app.get("/", auth.idpRequiredWith({ allow: ({ data }) => data?.plan === "free" }
 void [hasClaim, fetchAuth, redisStore, startTestProvider];
 `;
 
+const ADAPTERS = ["express", "fastify", "fetch", "hono", "koa", "next", "node"];
+
+/** Middleware of Express names types of packages below `express`, which are not linked here. */
+const MIDDLEWARE = `
+export const { idpRequired, csrf, getSession, requireSession, getAccessToken, loginUrl } = auth;
+export const ofStaff = auth.idpRequiredWith({ provider: "staff" });
+export const orders = auth.proxyApi("orders");
+`;
+
+/** A module whose exports have the types that TypeScript infers. */
+const exportsOf = (adapter: string) => `
+import { idpAuth } from "idpauth/${adapter}";
+import { redisStore, type RedisClient } from "idpauth/redis";
+
+declare const client: RedisClient;
+declare const claims: {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: { groups: string[] } };
+  };
+};
+const issuer = "https://login.example.com/";
+
+export const auth = idpAuth({
+  store: redisStore(client),
+  claims,
+  onSignIn: ({ claims }) => ({ data: { plan: claims.groups.join() } }),
+  providers: { staff: { issuer }, customers: { issuer } },
+  apis: { orders: { url: "https://orders.internal/", path: "/api/orders/" } },
+});
+${adapter === "express" ? "" : MIDDLEWARE}
+export const start = () => auth.start();
+export const devices = () => auth.listSessions({ iss: issuer, sub: "1" });
+export const log = () => auth.on("login", (event) => event);
+type Raw = Parameters<typeof auth.${adapter === "next" ? "seenSession" : "getCredentials"}>[0];
+export const read = async (raw: Raw) => ({
+  session: await auth.getSession(raw),
+  credentials: await auth.getCredentials(raw),
+  probe: await auth.clientState(raw),
+  explanation: await auth.explainIdpAuthentication(raw),
+});
+${adapter === "next" ? "export const { GET, POST } = auth.handlers;\nexport const { proxy } = auth;" : ""}
+`;
+
+/** Of another project. The expected errors are missing if a type is `any`. */
+const importsOf = (adapter: string) => `
+import { auth, read } from "../declared/${adapter}.mjs";
+const raw = {} as Parameters<typeof read>[0];
+const { session, credentials } = await read(raw);
+// @ts-expect-error the data has no such property
+void session?.data.paln;
+// @ts-expect-error the claims are a list
+void session?.claims.groups.toFixed();
+// @ts-expect-error the token is a string
+void credentials?.token.toFixed();
+// @ts-expect-error there is no such provider
+auth.idpRequiredWith({ provider: "stuff" });
+// @ts-expect-error there is no such API
+auth.proxyApi("ordrs");
+`;
+
 describe.skipIf(!installed)("an application with the packed package", () => {
   let folder: string;
 
@@ -126,6 +196,50 @@ describe.skipIf(!installed)("an application with the packed package", () => {
       expect(await check(compiler, ["application.mts"], options)).toBe("");
     });
   });
+
+  it.each([
+    ["node16", { module: "node16" }],
+    ["bundler", { module: "esnext", moduleResolution: "bundler" }],
+  ])(
+    "that exports its `auth` gets declarations, which another project reads, with module resolution %s",
+    async (_name, options) => {
+      for (const name of ["exporting", "importing"])
+        mkdirSync(path.join(folder, name), { recursive: true });
+      for (const adapter of ADAPTERS) {
+        writeFileSync(path.join(folder, `exporting/${adapter}.mts`), exportsOf(adapter));
+        writeFileSync(path.join(folder, `importing/${adapter}.mts`), importsOf(adapter));
+      }
+      const files = ADAPTERS.map((adapter) => `${adapter}.mts`);
+      const declared = await check(
+        compilers.own,
+        files.map((file) => `exporting/${file}`),
+        {
+          ...options,
+          noEmit: false,
+          emitDeclarationOnly: true,
+          declaration: true,
+          rootDir: "exporting",
+          outDir: "declared",
+        },
+      );
+      expect(declared).toBe("");
+      for (const adapter of ADAPTERS) {
+        const text = readFileSync(path.join(folder, `declared/${adapter}.d.mts`), "utf8");
+        const modules = Array.from(
+          text.matchAll(/\b(?:from |import\()"([^"]+)"/g),
+          ([, name]) => name ?? "",
+        );
+        expect(modules.filter((name) => /^[./]|\/dist\//.test(name))).toEqual([]);
+      }
+      expect(
+        await check(
+          compilers.own,
+          files.map((file) => `importing/${file}`),
+          options,
+        ),
+      ).toBe("");
+    },
+  );
 
   it("a CommonJS file of TypeScript compiles with the project's own and the newest version; the oldest reports TS1479", async () => {
     const files = ["application.cts"];

@@ -26,6 +26,8 @@ import {
   outgoingOf,
 } from "./hono-message.js";
 
+export type { UpgradeMessage } from "./hono-message.js";
+
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 

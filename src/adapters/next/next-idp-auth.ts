@@ -11,22 +11,22 @@ import type {
   IdpAuthNames,
   Finding,
   GuardRule,
+  ListedSession,
   LoginUrlOptions,
   Session,
   Subject,
 } from "../../index.js";
-import type { Incoming } from "./next-request.js";
 
 /** The second argument of the proxy: the `NextFetchEvent` of Next.js. */
 export interface ProxyEvent {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** The further arguments of a route handler, such as `{ params }`, or of the proxy. */
-export type Context = readonly unknown[];
-
-/** A route handler, or the function of `proxy.ts`. */
-export type NextHandler<More extends Context, Result> = (
+/**
+ * A route handler, or the function of `proxy.ts`. `More`: its further arguments, such as
+ * `{ params }`.
+ */
+export type NextHandler<More extends readonly unknown[], Result> = (
   request: NextRequest,
   ...context: More
 ) => Result | Promise<Result>;
@@ -41,7 +41,7 @@ export type GuardResponses = GuardResponsesOf<
 /**
  * Puts the guard before a route handler or a proxy. The handler does not run for a blocked request.
  */
-export type RouteGuard = <More extends Context, Result>(
+export type RouteGuard = <More extends readonly unknown[], Result>(
   handler: NextHandler<More, Result>,
 ) => (request: NextRequest, ...context: More) => Promise<Result | Response>;
 
@@ -53,7 +53,7 @@ export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTION
  * names are known.
  */
 type WithRequestLast<Accessor> = Accessor extends (
-  raw: Incoming,
+  raw: Request,
   ...more: infer More
 ) => infer Result
   ? { method(...args: [...more: More, request?: Request]): Result }["method"]
@@ -66,8 +66,8 @@ export type RequestAccessors<
   Names extends IdpAuthNames,
 > = {
   [
-    Name in keyof Pick<IdpAuth<Incoming, OwnClaims, Data, Names>, keyof typeof REQUEST_ACCESSORS>
-  ]: WithRequestLast<IdpAuth<Incoming, OwnClaims, Data, Names>[Name]>;
+    Name in keyof Pick<IdpAuth<Request, OwnClaims, Data, Names>, keyof typeof REQUEST_ACCESSORS>
+  ]: WithRequestLast<IdpAuth<Request, OwnClaims, Data, Names>[Name]>;
 };
 
 /**
@@ -83,7 +83,7 @@ export interface NextIdpAuth<
   extends
     RequestAccessors<OwnClaims, Data, Names>,
     Pick<
-      IdpAuth<Incoming, OwnClaims, Data, Names>,
+      IdpAuth<Request, OwnClaims, Data, Names>,
       | "endSession"
       | "revokeIdpToken"
       | "isValidIdpUrl"
@@ -188,7 +188,7 @@ export interface NextIdpAuth<
    * A user's sessions, newest first.
    * @param current the request whose own session is marked; default the current request
    */
-  listSessions(subject: Subject, current?: Request): ReturnType<IdpAuth<Incoming>["listSessions"]>;
+  listSessions(subject: Subject, current?: Request): Promise<readonly ListedSession[]>;
   /**
    * Ends all sessions of a user and returns their number.
    *

@@ -12,7 +12,6 @@ import type { IdpAuthNames, Blocked, GuardRule } from "../../index.js";
 import { keepPrivate, responseOf, toResponse, type OpenResponses } from "../fetch/fetch.js";
 import {
   METHODS,
-  type Context,
   type GuardResponses,
   type NextIdpAuth,
   type ProxyEvent,
@@ -194,7 +193,7 @@ function placed(request: NextRequest): Headers {
 }
 
 /** The request of a route handler or of the proxy, by what Next.js passes beside it. */
-function incoming(request: NextRequest, [first]: Context): Incoming {
+function incoming(request: NextRequest, [first]: readonly unknown[]): Incoming {
   return isProxyEvent(first) ? proxied(request) : request;
 }
 

@@ -15,7 +15,13 @@ import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js
 import { createRoutes } from "./next-routes.js";
 import { openResponses, processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
-export type { GuardResponses, NextHandler, NextIdpAuth, RouteGuard } from "./next-idp-auth.js";
+export type {
+  GuardResponses,
+  NextHandler,
+  NextIdpAuth,
+  ProxyEvent,
+  RouteGuard,
+} from "./next-idp-auth.js";
 export type { NextIdpAuthOptions } from "./process-component.js";
 
 /**

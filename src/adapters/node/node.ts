@@ -86,12 +86,6 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
 }
 
-/**
- * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. An adapter's
- * function for the event `upgrade` of a server.
- */
-export type ProxyUpgrade = (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
-
 /** Of the `auth` object of each framework over node:http. */
 export interface UpgradeProxy {
   /**
@@ -101,7 +95,7 @@ export interface UpgradeProxy {
    * @returns false if the path is no API's:
    *   `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
    */
-  readonly proxyUpgrade: ProxyUpgrade;
+  readonly proxyUpgrade: (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 }
 
 /** An upgrade as the framework's setting about trusted proxies reads it. */
@@ -119,7 +113,7 @@ export interface UpgradeRequest {
 export function upgradesOf(
   proxyUpgrade: AdapterParts<never, object, object, IdpAuthNames>["proxyUpgrade"],
   requestOf?: (message: IncomingMessage) => UpgradeRequest | undefined,
-): ProxyUpgrade {
+): UpgradeProxy["proxyUpgrade"] {
   return (message, socket, head) => {
     const { request, client } = requestOf?.(message) ?? { request: new NodeRequest(message) };
     return proxyUpgrade(request, [message, socket, head], client);

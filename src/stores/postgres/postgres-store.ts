@@ -24,7 +24,7 @@ import {
 import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE_ROWS } from "./table.js";
 
 export { postgresMigration };
-export type { PostgresPool, PostgresClient } from "./pool.js";
+export type { PostgresPool, PostgresClient, PostgresValue } from "./pool.js";
 export type { PostgresListener } from "./end-channel.js";
 
 /** Options of `postgresStore`. */

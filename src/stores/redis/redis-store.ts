@@ -12,6 +12,8 @@ import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scrip
 import { packEntry, stampDigits, unpackEntry } from "./value.js";
 
 export type { RedisClient };
+export type { IoRedisClient } from "./ioredis.js";
+export type { NodeRedisClient } from "./node-redis.js";
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
