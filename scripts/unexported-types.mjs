@@ -31,9 +31,14 @@ export function unexportedTypes(entries, sharedBy) {
 
   const resolved = (/** @type {ts.Symbol} */ symbol) =>
     symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  /** @type {Map<ts.SourceFile, ts.Symbol[]>} */
+  const known = new Map();
   const exportsOf = (/** @type {ts.SourceFile | undefined} */ file) => {
     const module = file && checker.getSymbolAtLocation(file);
-    return module === undefined ? [] : checker.getExportsOfModule(module).map(resolved);
+    if (file === undefined || module === undefined) return [];
+    const exported = known.get(file) ?? checker.getExportsOfModule(module).map(resolved);
+    known.set(file, exported);
+    return exported;
   };
   const fileOf = (/** @type {string} */ entry) => program.getSourceFile(entries.get(entry) ?? "");
 
@@ -99,5 +104,8 @@ function* namesIn(node) {
     };
   } else if (ts.isExpressionWithTypeArguments(node))
     yield { name: node.expression, isWrittenOut: true };
-  for (const child of node.getChildren()) yield* namesIn(child);
+  /** @type {ts.Node[]} */
+  const children = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  for (const child of children) yield* namesIn(child);
 }

@@ -47,5 +47,6 @@ export type {
   StoreProblem,
 } from "./ports/session-store.js";
 export { credentialsToDict, type ProviderCredentials } from "./record/credentials.js";
+export type { SessionRecord } from "./record/record.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";

@@ -244,7 +244,11 @@ export class HookFailedError extends IdpAuthError {
   /**
    * @param options `cause`: what the function threw; it may contain tokens, so it is never logged
    */
-  constructor(hook: HookName, reason: "threw" | "timeout", options?: { cause?: unknown }) {
+  constructor(
+    hook: HookFailedError["hook"],
+    reason: "threw" | "timeout",
+    options?: { cause?: unknown },
+  ) {
     super(
       "hook_failed",
       reason === "timeout" ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw.`,

@@ -9,7 +9,6 @@ import { functionThrew, logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
-import type { JsonObject } from "../record/json.js";
 import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
 import { within } from "../work/deadline.js";
@@ -57,7 +56,7 @@ export interface HookInput<OwnClaims extends object = object> {
 /** What `onSignIn` learns. */
 export interface SignInInput<OwnClaims extends object = object> extends HookInput<OwnClaims> {
   /** The data of the same user's session in this browser; null if there was none. */
-  readonly data: JsonObject | null;
+  readonly data: Readonly<Record<string, unknown>> | null;
   /** The request of the callback. */
   readonly request: IdpRequest;
 }

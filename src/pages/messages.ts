@@ -15,7 +15,7 @@ export type Messages = {
  * The application's own texts of one language, by key. docs/reference/page-texts.md lists the keys.
  */
 export type MessageOverrides = {
-  readonly [Key in MessageKey]?: English[Key] extends string ? string : string | PluralForms;
+  readonly [Key in keyof English]?: English[Key] extends string ? string : string | PluralForms;
 };
 
 type TextOf<Key extends MessageKey> = English[Key] extends { readonly other: infer Text }

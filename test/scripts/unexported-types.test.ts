@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { packageEntries, sourceOf } from "../../scripts/entries.mjs";
 import { unexportedTypes } from "../../scripts/unexported-types.mjs";
 
+const ROOT = path.resolve(import.meta.dirname, "../..");
 const IMPORTED = `import { Base, Row } from "./rows.js";`;
 /** Entries, each in one file, and the type of `rows` that an application can't import. */
 const ENTRIES: Readonly<Record<string, readonly [text: string, missing?: string]>> = {
@@ -34,4 +36,21 @@ it("a type that a signature names is found if no entry exports it, also in what 
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+/** What idpauth keeps in a record for itself: no store and no application reads it. */
+const PRIVATE = ["PrivateState"];
+
+it("every type that a signature of the package names can be imported", () => {
+  const entries = new Map(
+    packageEntries()
+      .filter(({ isProgram }) => !isProgram)
+      .map((entry) => [entry.name, path.join(ROOT, sourceOf(entry))]),
+  );
+  const missing = unexportedTypes(entries, (entry) => [
+    "idpauth",
+    "idpauth/adapter",
+    ...(entry === "idpauth/react" ? ["idpauth/client"] : []),
+  ]);
+  expect(missing.filter(({ type }) => !PRIVATE.includes(type))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import type { Entry, EntryPage, EpochSeconds, Stored } from "../../../adapter.js";
-import type { SessionRecord, SessionStore } from "../../../index.js";
+import type { Entry, EntryPage, EpochSeconds, SessionRecord, Stored } from "../../../adapter.js";
+import type { SessionStore } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** Seconds; longer than any check that does not wait for expiry. */
