@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { output, root } from "./run.mjs";
+import { root } from "./run.mjs";
 
 /**
  * @typedef {object} Built
@@ -73,10 +73,15 @@ async function buildIn(folder, project) {
   writeFileSync(path.join(folder, "project.json"), JSON.stringify(project));
   symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
 
-  const { code, text } = await output([path.join(folder, "scripts/build.mjs")]);
+  // The folder's own scripts work in it.
+  const script = (/** @type {string} */ name) =>
+    import(pathToFileURL(path.join(folder, "scripts", name)).href);
+  const { output } = /** @type {typeof import("./run.mjs")} */ (await script("run.mjs"));
+  const { code, text } = await output(["scripts/build.mjs"]);
   if (code !== 0) throw new Error(`The build failed:\n${text}`);
-  const script = pathToFileURL(path.join(folder, "scripts/pack-package.mjs")).href;
-  const { packPackage } = /** @type {typeof import("./pack-package.mjs")} */ (await import(script));
+  const { packPackage } = /** @type {typeof import("./pack-package.mjs")} */ (
+    await script("pack-package.mjs")
+  );
   const { tarball } = packPackage(folder);
   const unpacked = path.join(folder, "unpacked");
   mkdirSync(unpacked);
