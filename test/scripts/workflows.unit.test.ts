@@ -35,7 +35,7 @@ describe.each(WORKFLOWS)("the workflow %s", (file) => {
 
   it("may only read, except for the job that publishes", () => {
     expect(read(file)).toMatch(/^permissions:\n {2}contents: read\n\n/m);
-    const others = Object.entries(jobsOf(file)).filter(([, text]) => text.includes('permissions:'));
+    const others = Object.entries(jobsOf(file)).filter(([, text]) => text.includes("permissions:"));
     expect(others.map(([name]) => name)).toEqual(file === "release.yml" ? ["publish"] : []);
   });
 
