@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { evidencePage } from "../../scripts/evidence-page.mjs";
 import {
@@ -33,6 +33,16 @@ const codes = {
 const errors = errorsPage(codes, tables);
 const settings = settingsPage(SETTINGS);
 
+/** What describes the current version to users. */
+const PAGES_FOR_USERS = [
+  "README.md",
+  "CHANGELOG.md",
+  "SECURITY.md",
+  ...readdirSync(new URL("../../docs", import.meta.url), { recursive: true, encoding: "utf8" })
+    .map((file) => `docs/${file.replaceAll("\\", "/")}`)
+    .filter((file) => /^docs\/(?!contributing\/|evidence\/).*\.md$/.test(file)),
+];
+
 /** Each reason code. The type names a missing one. */
 const REASONS: Readonly<Record<EndReason | "id_token_expired" | "review_due", true>> = {
   no_credentials: true,
@@ -56,6 +66,11 @@ const REASONS: Readonly<Record<EndReason | "id_token_expired" | "review_due", tr
 function onDisk(name: string, folder = "docs/reference"): string {
   return readFileSync(new URL(`../../${folder}/${name}`, import.meta.url), "utf8");
 }
+
+it.each(PAGES_FOR_USERS)("every check that %s names exists", (page) => {
+  const named = onDisk(page, ".").match(/\b[EW]\d{3}\b/g) ?? [];
+  expect(named.filter((code) => !Object.hasOwn(CHECKS, code))).toEqual([]);
+});
 
 describe("[ASVS-7.6.1] the generated pages", () => {
   it("docs/reference/settings.md is what the table of settings and the comments of its options say; if not, run `npm run docs`", () => {
