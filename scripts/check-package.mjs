@@ -68,15 +68,17 @@ try {
   const { tarball } = pack;
   const outcomes = [
     ["publint", node([path.join(TOOLS, "publint/src/cli.js"), "--strict", tarball])],
-    // The package is ESM only, for resolvers that know of `exports`; require() of it works from
-    // Node 20.19 on.
+    // For resolvers that know of `exports`, which TypeScript's old node10 doesn't: node16 from ES
+    // modules and from CommonJS, and bundlers. require() of ES modules works from Node 20.19 on.
     [
       "are the types wrong",
       node([
         path.join(TOOLS, "@arethetypeswrong/cli/dist/index.js"),
         tarball,
         "--profile",
-        "esm-only",
+        "node16",
+        "--ignore-rules",
+        "cjs-resolves-to-esm",
         "--format",
         "table-flipped",
       ]),

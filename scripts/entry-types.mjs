@@ -20,7 +20,7 @@ export function copyEntryTypes(from, to, entries) {
     if (isShipped(`src/${file.replace(/\.d\.ts$/, ".ts")}`)) {
       writeFileSync(target, text);
       const map = /** @type {{ mappings: string }} */ (readJson(path.join(from, `${file}.map`)));
-      writeFileSync(`${target}.map`, mapOfLines(map));
+      writeFileSync(`${target}.map`, mapOfLines(map, text));
     } else writeFileSync(target, text.replace(/^\/\/# sourceMappingURL=.*\n?/m, ""));
   }
 }
