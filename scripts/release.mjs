@@ -54,9 +54,8 @@ async function prepare(project) {
     headline("Build: twice, each in a clean folder");
     const built = await buildTwice(temporary, project);
     const filename = path.basename(built.tarball);
-    console.log(`Both tarballs are the same. SHA-256: ${hashOf(built.tarball)}`);
-    // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM,
-    // and bundler.
+    const hash = hashOf(built.tarball);
+    console.log(`Both tarballs are the same. SHA-256: ${hash}`);
     if (node(["scripts/check-package.mjs", built.unpacked]) !== 0)
       throw new Error("The check of the package failed.");
 
@@ -66,6 +65,8 @@ async function prepare(project) {
     rmSync(release, { recursive: true, force: true });
     mkdirSync(release, { recursive: true });
     copyFileSync(built.tarball, path.join(release, filename));
+    if (hashOf(path.join(release, filename)) !== hash)
+      throw new Error("The tarball is no longer the one that was built twice.");
     headline("Dependencies: npm sbom");
     writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary, built.unpacked));
     const notes = pageWithLinks(notesOf(changelog, version), "CHANGELOG.md", project, version);

@@ -301,15 +301,20 @@ export function thrownBy(name: string, thrown: unknown): unknown {
  * the frames.
  */
 export function placeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
-  const { message, stack } = error;
-  const start = stack.indexOf(message);
-  if (start === -1) return undefined;
-  const frame = stack
-    .slice(start + message.length)
-    .split("\n")
-    .find((line) => /^\s+at /.test(line));
-  return frame?.trim().slice(0, 200);
+  try {
+    if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
+    const { message, stack } = error;
+    const start = stack.indexOf(message);
+    if (start === -1) return undefined;
+    const frame = stack
+      .slice(start + message.length)
+      .split("\n")
+      .find((line) => /^\s+at /.test(line));
+    return frame?.trim().slice(0, 200);
+  } catch {
+    // The application's error may have a getter that throws.
+    return undefined;
+  }
 }
 
 /**

@@ -5,7 +5,7 @@
 import type { Clock } from "../clock.js";
 import { HookFailedError, isOutage, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import { functionThrew, logLine } from "../events/log-lines.js";
+import { functionFailed, functionThrew } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
@@ -192,9 +192,6 @@ export async function runHook<Result>(
 /** Writes the log line of a function that failed. */
 export function reportHook(events: EventHub, hook: HookName | "clientData", error: unknown): void {
   if (error instanceof HookFailedError && error.reason === "timeout")
-    events.log({
-      ...logLine("function_threw", `\`${hook}\` took longer than hookTimeout.`),
-      details: { function: hook, kind: "timeout" },
-    });
+    events.log(functionFailed("took longer than hookTimeout", { function: hook, kind: "timeout" }));
   else events.log(functionThrew(hook, error instanceof HookFailedError ? error.cause : error));
 }

@@ -21,7 +21,7 @@ import {
 } from "../endpoints/revocation-after-logout.js";
 import { createRouter, type Router } from "../endpoints/router.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
-import { functionThrew, reasonLine } from "../events/log-lines.js";
+import { functionFailed, functionThrew, reasonLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -151,6 +151,8 @@ function orphanedTokensOf(
   });
 }
 
+const RENDER_RESULT = { function: "pages.render", kind: "not_a_string" };
+
 function pagesOf(
   settings: CommonSettings,
   options: IdpAuthOptions["pages"],
@@ -161,8 +163,12 @@ function pagesOf(
     address: settings,
     sessionsPage: settings.sessionsPage,
     options,
-    onRenderFailed(kind, error) {
-      events.log(functionThrew("pages.render", error, { page: kind }));
+    onRenderFailed(page, thrown) {
+      events.log(
+        thrown === undefined
+          ? functionFailed("didn't return a string", { ...RENDER_RESULT, page })
+          : functionThrew("pages.render", thrown.error, { page }),
+      );
     },
     onLanguageFailed(language, error) {
       events.logOnce({

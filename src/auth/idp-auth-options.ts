@@ -48,11 +48,7 @@ export interface IdpAuthOptions<
   // given its type.
   // eslint-disable-next-line @typescript-eslint/consistent-indexed-object-style
   readonly apis?: {
-    readonly [Name in Names["api"]]?: ApiOptions<
-      NoInfer<OwnClaims>,
-      NoInfer<Data>,
-      NoInfer<Names["provider"]>
-    >;
+    readonly [Name in Names["api"]]?: ApiOptions<NoInfer<OwnClaims>, NoInfer<Data>>;
   };
   /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
   readonly pages?: PagesOptions;

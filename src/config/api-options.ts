@@ -7,7 +7,6 @@ import type { ApiRule } from "./api-rules.js";
 export interface ApiOptions<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-  Provider extends string = string,
 > {
   /**
    * The address that all its paths begin with: an absolute http(s) URL that ends with a slash,
@@ -24,7 +23,7 @@ export interface ApiOptions<
   /** The scopes of its tokens. */
   readonly scope?: string | readonly string[] | undefined;
   /** The key of the provider whose users may use it. Default: any. */
-  readonly provider?: Provider | undefined;
+  readonly provider?: string | undefined;
   /** `later`: a login doesn't ask for consent to this API. Default `login`. */
   readonly consent?: "login" | "later" | undefined;
   /** The path prefix of your application that the proxy passes on, such as `/api/orders/`. */
@@ -60,7 +59,7 @@ export interface ApiOptions<
    * What the proxy requires for some of the API's paths, besides its own rule. All rules that match
    * a request, or the upgrade to a WebSocket, must let it pass.
    */
-  readonly rules?: readonly ApiRule<OwnClaims, Data, Provider>[] | undefined;
+  readonly rules?: readonly ApiRule<OwnClaims, Data>[] | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
 }

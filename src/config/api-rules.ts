@@ -11,8 +11,7 @@ import { kindOf, quoted } from "./describe-value.js";
 export interface ApiRule<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
-  Provider extends string = string,
-> extends GuardRule<OwnClaims, Data, Provider> {
+> extends GuardRule<OwnClaims, Data> {
   /**
    * The path below the API's `url`, without a leading slash and not encoded, such as
    * `items/archive`. The rule holds for it and everything below, in any letter case. Default: every

@@ -142,7 +142,7 @@ export interface SettingOptions<Provider extends string = string> extends Option
    *
    * Default: the user chooses on a page. Environment variable: `IDP_DEFAULT_PROVIDER`.
    */
-  readonly defaultProvider?: NoInfer<Provider> | null | undefined;
+  readonly defaultProvider?: string | null | undefined;
   /**
    * How long a user's request waits for the provider. After this time, the response has status 503.
    *

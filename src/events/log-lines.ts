@@ -118,9 +118,31 @@ export function functionThrew(
   error: unknown,
   more: Readonly<Record<string, string>> = {},
 ): LogEntry {
-  const kind = error instanceof Error ? error.name : "not_an_error";
-  const details = withoutUndefined({ function: name, kind, place: placeOf(error), ...more });
-  return { ...logLine("function_threw", `\`${name}\` threw ${kind}.`), details };
+  const kind = kindOf(error);
+  const place = placeOf(error);
+  return functionFailed(
+    `threw ${kind}`,
+    withoutUndefined({ function: name, kind, place, ...more }),
+  );
+}
+
+/** The line of a function of the application that did something else that it must not. */
+export function functionFailed(
+  what: string,
+  details: Readonly<Record<string, string>> & { readonly function: string; readonly kind: string },
+): LogEntry {
+  return { ...logLine("function_threw", `\`${details.function}\` ${what}.`), details };
+}
+
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return "not_an_error";
+  try {
+    const { name }: { readonly name: unknown } = error;
+    return typeof name === "string" ? name : "Error";
+  } catch {
+    // The application's error may have a getter that throws.
+    return "Error";
+  }
 }
 
 /** The line of a failure; undefined if another line reports it. */

@@ -60,7 +60,7 @@ export function rateLimited(log: Log, clock: Clock): Log {
   };
 }
 
-const KIND = ["provider", "endpoint", "reason"];
+const KIND = ["provider", "endpoint", "reason", "function"];
 
 function kindOf({ code, details }: LogEntry): string {
   return details === undefined

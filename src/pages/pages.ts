@@ -54,8 +54,11 @@ export interface PagesParts {
   readonly sessionsPage?: boolean;
   /** The option `pages`, after its check. */
   readonly options?: PagesOptions | undefined;
-  /** Reports that `render` threw, or returned something other than text. */
-  readonly onRenderFailed?: (kind: PageDescription["kind"], error: unknown) => void;
+  /** Reports that `render` threw, or without `thrown` that it returned something other than text. */
+  readonly onRenderFailed?: (
+    kind: PageDescription["kind"],
+    thrown?: { readonly error: unknown },
+  ) => void;
   /** Default: imports the language's file. */
   readonly load?: LoadMessages;
   /**
@@ -143,16 +146,15 @@ export function createPages(parts: PagesParts): Pages {
   function rendered(description: () => PageDescription): string | undefined {
     if (options.render === undefined) return undefined;
     const described = description();
-    let error: unknown;
     try {
       const html: unknown = options.render(described);
       if (html === undefined || typeof html === "string") return html;
       // An async function is a mistake, and its rejection must not end the process.
       if (html instanceof Promise) html.catch(() => undefined);
-    } catch (thrown) {
-      error = thrown;
+      parts.onRenderFailed?.(described.kind);
+    } catch (error) {
+      parts.onRenderFailed?.(described.kind, { error });
     }
-    parts.onRenderFailed?.(described.kind, error);
     return undefined;
   }
 

@@ -198,12 +198,11 @@ describe("a misspelled name doesn't compile", () => {
 
   it("in the options themselves, which take no further names from there", () => {
     const { providers } = two;
-    // @ts-expect-error -- there is no such provider
+    // The startup checks look up these: the options may come from several places.
     express({ providers, defaultProvider: "stuff" });
-    // @ts-expect-error -- there is no such provider
     express({ providers, apis: { orders: { url, provider: "stuff" } } });
-    // @ts-expect-error -- there is no such provider
-    express({ providers, apis: { orders: { url, rules: [{ provider: "stuff" }] } } });
+    const create = (options: IdpAuthOptions) => express({ ...options, providers });
+    expectTypeOf(create).returns.toExtend<ExpressIdpAuth>();
     // @ts-expect-error -- there is no such option of a provider
     express({ providers: { staff: { isuer: issuer } } });
     // @ts-expect-error -- there is no such option of an API

@@ -68,6 +68,17 @@ describe("the option pages", () => {
     });
     expect(JSON.stringify(lines)).not.toContain("a secret");
   });
+
+  it("a render that returns no string is told from one that throws", async () => {
+    const render = (() => Promise.reject(new Error("a secret"))) as never;
+    const user = await start({ pages: { render } });
+    await user.get("/idpauth/", { headers: { accept: "text/html" } });
+    const line = application?.log.find(({ code }) => code === "function_threw");
+    expect([line?.message, line?.details]).toEqual([
+      "`pages.render` didn't return a string.",
+      { function: "pages.render", kind: "not_a_string", page: "signed-out" },
+    ]);
+  });
 });
 
 describe("pages.render", () => {

@@ -345,6 +345,22 @@ describe("events", () => {
     expect(JSON.stringify(lines)).not.toContain("EVIL");
   });
 
+  it("a listener's error whose properties throw disturbs nobody either", async () => {
+    const user = await start();
+    const thrower = () => {
+      throw new Error("EVIL");
+    };
+    const error = Object.defineProperties(new Error(), {
+      stack: { get: thrower },
+      name: { get: thrower },
+    });
+    application.auth.on("login", () => {
+      throw error;
+    });
+    expect((await user.signIn()).status).toBe(302);
+    expect(application.log.filter(({ code }) => code === "function_threw")).toHaveLength(1);
+  });
+
   it("an async listener that rejects is logged and ends no process", async () => {
     const user = await start();
     application.auth.on("login", () => Promise.reject(new TypeError("EVIL")));

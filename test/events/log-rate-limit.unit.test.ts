@@ -51,6 +51,13 @@ describe("[L10] a flood of log lines", () => {
     ]);
   });
 
+  it("of one function of the application silences no other function", () => {
+    const { lines, log } = rig();
+    repeat(50, () => log(line("function_threw", { function: "pages.render" })));
+    log(line("function_threw", { function: "onSignIn" }));
+    expect(lines.at(-1)?.details).toEqual({ function: "onSignIn" });
+  });
+
   it("ten in a minute are all there, and nothing is said of none", () => {
     const { clock, lines, log } = rig();
     repeat(MAX_LINES, () => log(line("a")));
