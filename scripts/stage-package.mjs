@@ -19,7 +19,8 @@ import { readJson, root } from "./run.mjs";
  * @param {import("./project-links.mjs").Project} project
  */
 export function stagePackage(folder, project) {
-  const manifest = /** @type {Record<string, unknown>} */ (
+  // Only what this writes may be published.
+  const { private: _, ...manifest } = /** @type {Record<string, unknown>} */ (
     readJson(path.join(root, "package.json"))
   );
   const isComplete = missingAddresses(project).length === 0;
@@ -33,6 +34,7 @@ export function stagePackage(folder, project) {
     cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
   const addresses = isComplete ? project : { repository: "", documentation: "", contact: "" };
   linkPages(folder, "", addresses, String(manifest["version"]), isShipped);
+  for (const file of filesIn(folder, /\.md$/)) change(folder, file, withoutTabs);
   for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
 }
@@ -49,6 +51,17 @@ export function stagePackage(folder, project) {
 export function linkPages(folder, prefix, project, version, isBeside) {
   for (const file of filesIn(folder, /\.md$/))
     change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version, isBeside));
+}
+
+/**
+ * Shows the tabs of a page one below the other, each with its name: only the site has tabs.
+ *
+ * @param {string} text
+ */
+export function withoutTabs(text) {
+  return text.replace(/^::: code-group\n(.*?)^:::$/gms, (_, /** @type {string} */ tabs) =>
+    tabs.trim().replace(/^```(\w+) \[([^\]]+)\]$/gm, "**$2**\n\n```$1"),
+  );
 }
 
 /**

@@ -107,6 +107,13 @@ describe("the package's documentation", () => {
     expect(mistakesIn(links)).toEqual([]);
   });
 
+  it("has no tabs, which only the site shows", () => {
+    const withTabs = (folder?: string) =>
+      pages.filter((page) => /^ *(?::::|```\w+ \[)/m.test(textOf(page, folder)));
+    expect(withTabs()).toContain("docs/how-to/guarding.md");
+    expect(withTabs(plain.folder)).toEqual([]);
+  });
+
   it("leads to pages of the site and to files of the repository that exist", () => {
     const targets = pages
       .flatMap((page) => linksOf(page, addressed.folder))
