@@ -68,15 +68,15 @@ try {
   const { tarball } = pack;
   const outcomes = [
     ["publint", node([path.join(TOOLS, "publint/src/cli.js"), "--strict", tarball])],
-    // For resolvers that know of `exports`, which TypeScript's old node10 doesn't: node16 from ES
-    // modules and from CommonJS, and bundlers. require() of ES modules works from Node 20.19 on.
+    // Four module resolutions: node10, node16 from ES modules and from CommonJS, and bundlers.
+    // require() of ES modules works from Node 20.19 on.
     [
       "are the types wrong",
       node([
         path.join(TOOLS, "@arethetypeswrong/cli/dist/index.js"),
         tarball,
         "--profile",
-        "node16",
+        "strict",
         "--ignore-rules",
         "cjs-resolves-to-esm",
         "--format",

@@ -3,7 +3,7 @@
 // stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { isShipped } from "./entries.mjs";
+import { isShipped, packageEntries } from "./entries.mjs";
 import {
   manifestWithLinks,
   messageWithLinks,
@@ -24,7 +24,8 @@ export function stagePackage(folder, project) {
     readJson(path.join(root, "package.json"))
   );
   const isComplete = missingAddresses(project).length === 0;
-  const published = isComplete ? manifestWithLinks(manifest, project) : manifest;
+  const linked = isComplete ? manifestWithLinks(manifest, project) : manifest;
+  const published = { ...linked, ...typesWithoutExports() };
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
   // npm chooses from these by "files".
   const parts = /** @type {string[]} */ (manifest["files"])
@@ -37,6 +38,19 @@ export function stagePackage(folder, project) {
   for (const file of filesIn(folder, /\.md$/)) change(folder, file, withoutTabs);
   for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
+}
+
+/** What TypeScript's module resolution `node10` reads, which doesn't know `exports`. */
+function typesWithoutExports() {
+  const entries = packageEntries().filter(({ isProgram }) => !isProgram);
+  const paths = entries.map(({ name, module }) => [
+    name.replace(/^idpauth\/?/, ""),
+    [`./dist/${module}.d.ts`],
+  ]);
+  return {
+    types: "./dist/index.d.ts",
+    typesVersions: { "*": Object.fromEntries(paths.filter(([name]) => name !== "")) },
+  };
 }
 
 /**
