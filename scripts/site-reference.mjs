@@ -80,6 +80,11 @@ export async function writeReference(typedoc, pages) {
         `next.NextIdpAuth.${name}`,
         `adapter.REQUEST_ACCESSORS.__type.${name}`,
       ]),
+      // Documented at `IdpAuthNames`.
+      ...["express", "fastify", "fetch", "hono", "koa", "next", "node"].flatMap((name) => [
+        `${name}.idpAuth.__type.api`,
+        `${name}.idpAuth.__type.provider`,
+      ]),
     ],
   });
   const { code, text } = await output([typedoc, "--options", path.join(modules, "typedoc.json")]);

@@ -1,7 +1,6 @@
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
-import { documentHosts } from "../config/provider-profiles.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
@@ -147,11 +146,7 @@ export function createAccessors<FrameworkRequest extends object>(
     },
     loginUrl: (raw, options) => loginUrlFor(adapter.request(raw), ready().settings, options),
     ...createListAccessors(parts),
-    isValidIdpUrl: (url) =>
-      isValidIdpUrl(
-        url,
-        ready().registrations.flatMap(({ settings }) => documentHosts(settings.issuer)),
-      ),
+    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().documentHosts),
     close: ({ timeout } = {}) =>
       shutdown.close({
         clock: parts.clock,

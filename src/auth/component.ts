@@ -12,6 +12,7 @@ import type { Shared } from "../access/shared.js";
 import { createApplication } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
+import { documentHosts } from "../config/provider-profiles.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { issuerTemplate } from "../config/tenant-issuers.js";
 import type { EndpointContext, EndpointRegistration } from "../endpoints/context.js";
@@ -55,6 +56,8 @@ interface ApiFunctions {
 export interface Component<FrameworkRequest extends object> extends EndpointContext, ApiFunctions {
   /** The registration at the provider with this key. Undefined: there is no such provider. */
   registrationAt(key: string | undefined): EndpointRegistration | undefined;
+  /** The hostnames of the documents of all providers. */
+  readonly documentHosts: readonly string[];
   readonly router: Router<FrameworkRequest>;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
@@ -102,10 +105,17 @@ export function compose<FrameworkRequest extends object>(
   return {
     ...context,
     router: createRouter(context, remembered(ofSessions.open, endpointOpened)),
-    registrationAt: (key) => registrations.find((one) => one.key === key),
+    ...lookups(registrations),
     ...apiFunctions({ ...context, policy, refresher, publicPath }),
     settled: () => settled(revocations, refresher),
     sessionForTests: (asked) => sessionForTests(asked, own, context),
+  };
+}
+
+function lookups(registrations: readonly EndpointRegistration[]) {
+  return {
+    registrationAt: (key: string | undefined) => registrations.find((one) => one.key === key),
+    documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),
   };
 }
 

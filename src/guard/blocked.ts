@@ -105,7 +105,10 @@ type AnyBlocked =
  */
 export type Blocked<Kind extends AnyBlocked["kind"] = AnyBlocked["kind"]> = Extract<
   AnyBlocked,
-  { readonly kind: Kind }
+  {
+    /** The name of the guard's response function for it. */
+    readonly kind: Kind;
+  }
 >;
 
 /** What a route requires of the sign-in. */

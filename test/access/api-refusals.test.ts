@@ -24,7 +24,7 @@ async function signInAtStaff(apis: object): Promise<void> {
   const staff = { name: "Staff", issuer, clientId, clientSecret };
   const providers = { staff, customers: { ...staff, clientId: "another" } };
   app.use({
-    apis: apis as typeof APIS,
+    apis,
     issuer: undefined,
     clientId: undefined,
     clientSecret: undefined,

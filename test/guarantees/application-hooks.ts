@@ -92,11 +92,10 @@ export function modelHooks(
             weather.denied.add(credentials.token);
             return deny();
           }
-          if (signInHook === "keeps" && data !== undefined) return undefined;
+          if (signInHook === "keeps" && data !== null) return undefined;
           const tag = `signed in:${credentials.token}`;
           if (signInHook === "changes") return { data: tagging(sub, tag) };
-          if (signInHook === "adds" && data !== undefined)
-            return { data: { ...data, newest: tag } };
+          if (signInHook === "adds" && data !== null) return { data: { ...data, newest: tag } };
           return { data: { owner: sub, tags: [tag] } };
         }),
     }),

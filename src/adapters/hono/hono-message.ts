@@ -19,10 +19,16 @@ interface Incoming {
  * A message of node:http. Its type here needs no types of Node.js, which an application on another
  * runtime may lack.
  */
-export interface UpgradeMessage extends Pick<Incoming, "headersDistinct"> {
+export interface UpgradeMessage {
+  /** In capital letters. */
   readonly method?: string | undefined;
+  /** The target of the request: a path and a query. */
   readonly url?: string | undefined;
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** By name in lower case, each value on its own. */
+  readonly headersDistinct: Readonly<Record<string, readonly string[] | undefined>>;
+  /** The connection. */
   readonly socket: object;
 }
 

@@ -19,6 +19,7 @@ import type {
 
 /** The second argument of the proxy: the `NextFetchEvent` of Next.js. */
 export interface ProxyEvent {
+  /** Keeps the function running until the promise settles. */
   waitUntil(promise: Promise<unknown>): void;
 }
 

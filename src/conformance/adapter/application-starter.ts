@@ -27,8 +27,11 @@ export interface StageOptions {
   readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
   /** Default: {@link USUAL_ROUTES}. */
   readonly routes?: readonly ApplicationRoute[];
+  /** The path below which the application is mounted. Default: none. */
   readonly basePath?: string;
+  /** Whether the framework trusts one proxy in front. Default false. */
   readonly trustsProxy?: boolean;
+  /** What runs before idpauth. Default: nothing. */
   readonly earlier?: AdapterSetup["earlier"];
   /** Default: without `auth.csrf`. */
   readonly csrf?: boolean;
@@ -36,6 +39,7 @@ export interface StageOptions {
   readonly proxied?: AdapterSetup["proxied"];
   /** Default: true. */
   readonly handlesErrors?: boolean;
+  /** The options of its provider. */
   readonly provider?: TestProviderOptions;
   /**
    * Default: a new clock. Set it if a store or a further provider needs the clock before the start.
@@ -55,17 +59,23 @@ const NO_EXTRAS = {
 
 /** A running application and its provider, with one clock that stands still. */
 export interface StartedApplication {
+  /** Where its users sign in. */
   readonly provider: TestProvider;
+  /** The clock of the application and of the provider. */
   readonly clock: TestClock;
   /** The log entries of all mounts. */
   readonly log: readonly LogEntry[];
   /** The errors that reached the application's own error handler. */
   readonly caught: readonly unknown[];
+  /** `http://127.0.0.1:port`. */
   readonly origin: string;
+  /** The port that the application listens on. */
   readonly port: number;
   /** The first mount. */
   readonly auth: ApplicationAuth;
+  /** One for each mount. */
   readonly auths: readonly ApplicationAuth[];
+  /** As the adapter's application has it. */
   readonly handle: RunningApplication["handle"];
   /** How often each route's `respond` ran, by path. */
   readonly ran: ReadonlyMap<string, number>;
@@ -129,31 +139,41 @@ export function optionsFor(provider: TestProvider): IdpAuthOptions {
   };
 }
 
+/** A server that a requirement has started. */
+interface Stoppable {
+  /** Resolves when it has stopped. */
+  stop(): Promise<unknown>;
+}
+
 /** Starts applications and providers for a requirement, and stops all of them. */
 export class ApplicationStarter {
+  /** Where the sessions are stored. */
   readonly session: "bundled" | "host";
   readonly #adapter: AdapterUnderTest;
-  readonly #running: { stop(): Promise<unknown> }[] = [];
+  readonly #running: Stoppable[] = [];
 
   constructor(adapter: AdapterUnderTest, session: "bundled" | "host") {
     this.#adapter = adapter;
     this.session = session;
   }
 
+  /** Whether the adapter has a feature. */
   has(feature: AdapterFeature): boolean {
     return this.#adapter.lacks?.includes(feature) !== true;
   }
 
+  /** Starts a provider, and stops it at the end. */
   async startProvider(clock: TestClock, options: TestProviderOptions = {}): Promise<TestProvider> {
     return this.stopping(await startTestProvider({ clock, ...options }));
   }
 
   /** Returns a server that was started for a requirement, and stops it at the end. */
-  stopping<Server extends { stop(): Promise<unknown> }>(server: Server): Server {
+  stopping<Server extends Stoppable>(server: Server): Server {
     this.#running.unshift(server);
     return server;
   }
 
+  /** Starts an application with its provider, and stops both at the end. */
   async start({
     options = {},
     routes = USUAL_ROUTES,

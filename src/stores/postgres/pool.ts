@@ -13,6 +13,7 @@ interface Query {
   readonly types: { getTypeParser(): (value: string | Uint8Array) => string };
 }
 
+/** A parameter of a statement, as `pg` takes it. */
 export type PostgresValue = string | number | Uint8Array | readonly string[] | null;
 
 export interface PostgresResult {

@@ -9,7 +9,9 @@ import {
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {
+  /** The state of the connection, such as `ready`. */
   readonly status: string;
+  /** Sends a command. Its reply has strings as bytes. */
   callBuffer(...args: never[]): unknown;
 }
 

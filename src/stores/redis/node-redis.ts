@@ -4,7 +4,9 @@ import { offlineQueue, type RedisConnection, type RedisNode } from "./redis-conn
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` returns. */
 export interface NodeRedisClient {
+  /** Returns the same client with other types of replies. */
   withTypeMapping(...args: never[]): unknown;
+  /** Sends a command. */
   sendCommand(...args: never[]): Promise<unknown>;
 }
 

@@ -45,6 +45,7 @@ export type TestedApplication =
 export interface Served {
   /** `http://127.0.0.1:port`, or what was given. */
   readonly origin: string;
+  /** The port of the origin. */
   readonly port: number;
   /** The latest error that a function of the Fetch standard's style threw. */
   failure(): unknown;
