@@ -327,7 +327,7 @@ describe("requests of other kinds", () => {
       headers: { ...upgrade, cookie },
     });
     outgoing.on("error", () => undefined).end();
-    expect(await asked).toMatchObject({ email: "ada@example.com" });
+    expect(await asked).toMatchObject({ user: { email: "ada@example.com" } });
     server.close();
   });
 

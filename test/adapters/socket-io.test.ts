@@ -36,7 +36,7 @@ const APPLICATIONS: Readonly<Record<string, (options: IdpAuthOptions) => Applica
     return {
       server: createServer(app),
       guard: auth.idpRequired,
-      userOf: (request) => auth.getSession(request as never),
+      userOf: async (request) => (await auth.getSession(request as never))?.user,
     };
   },
   "node:http"(options) {
@@ -47,7 +47,7 @@ const APPLICATIONS: Readonly<Record<string, (options: IdpAuthOptions) => Applica
         auth
           .idpRequired(() => next())(request, response)
           .catch(next)) as EngineMiddleware,
-      userOf: (request) => auth.getSession(request as never),
+      userOf: async (request) => (await auth.getSession(request as never))?.user,
     };
   },
 };

@@ -67,7 +67,7 @@ describe("what reaches the browser", () => {
       app.get(
         "/user",
         (request, response, next) =>
-          void auth.getSession(request).then((user) => response.json(user), next),
+          void auth.getSession(request).then((session) => response.json(session?.user), next),
       );
     };
     await start({
