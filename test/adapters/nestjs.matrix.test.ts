@@ -31,7 +31,7 @@ import {
   type Credentials,
   type IdpAuthOptions,
   type LogEntry,
-  type UserPayload,
+  type SessionUser,
 } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
@@ -144,13 +144,13 @@ class ReportsController {
   @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
 
   @Get("who")
-  who(@CurrentUser() user: UserPayload | null): { user: UserPayload | null } {
+  who(@CurrentUser() user: SessionUser | null): { user: SessionUser | null } {
     return { user };
   }
 
   @Get("reports")
   @UseGuards(IdpRequiredGuard)
-  async reports(@Req() request: Request, @CurrentUser() user: UserPayload | null): Promise<object> {
+  async reports(@Req() request: Request, @CurrentUser() user: SessionUser | null): Promise<object> {
     const credentials = await this.auth.getCredentials(request);
     expectTypeOf(credentials).toEqualTypeOf<Credentials | null>();
     return { email: user?.email, token: credentials?.token };
@@ -164,7 +164,9 @@ class ReportsController {
 }
 
 const ADA = {
+  id: "ada-1815",
   email: "ada@example.com",
+  email_verified: true,
   name: "Ada Lovelace",
   picture: "https://pictures.example.com/ada.png",
 };
@@ -291,7 +293,7 @@ describe("the module", () => {
     class SecondController {
       @Get("who")
       @UseGuards(IdpRequiredGuard)
-      who(@CurrentUser() user: UserPayload | null): object {
+      who(@CurrentUser() user: SessionUser | null): object {
         return { email: user?.email };
       }
     }

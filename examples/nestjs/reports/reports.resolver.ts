@@ -1,7 +1,7 @@
 import { Inject, UseGuards } from "@nestjs/common";
 import { Context, Field, ObjectType, Query, Resolver } from "@nestjs/graphql";
 import type { Request } from "express";
-import type { UserPayload } from "idpauth";
+import type { SessionUser } from "idpauth";
 import type { ExpressIdpAuth } from "idpauth/express";
 import { CurrentUser } from "../idp-auth/current-user.decorator.js";
 import { IDP_AUTH } from "../idp-auth/idp-auth.module.js";
@@ -29,7 +29,7 @@ export class ReportsResolver {
   }
 
   @Query(() => String, { nullable: true })
-  viewer(@CurrentUser() user: UserPayload | null): string | null {
+  viewer(@CurrentUser() user: SessionUser | null): string | null {
     return user?.email ?? null;
   }
 }
