@@ -18,8 +18,8 @@ const PATHS = attacksOn(["/members/report"]);
 /** Puts into the guarded handler what tells the test that it ran. */
 export function witnessed(code: string, ranFile: string): string {
   const witness = code.replace(
-    "({ user: await",
-    '({ ran: ran.push("report"), secret: "MEMBERS ONLY", user: await',
+    "({ user: (await",
+    '({ ran: ran.push("report"), secret: "MEMBERS ONLY", user: (await',
   );
   return witness === code ? code : `import { ran } from "${ranFile}";\n${witness}`;
 }
