@@ -62,7 +62,7 @@ describe("idpauth provider, as a process", () => {
       if (loaded.has(file)) return;
       loaded.add(file);
       for (const [, target = ""] of readFileSync(file, "utf8").matchAll(
-        /^(?:import|export)\b[^;]*?"(\.[^"]+)";/gm,
+        /^(?:import|export)\b[^;]*?["'](\.[^"']+)["'];/gm,
       ))
         load(path.resolve(path.dirname(file), target));
     };
