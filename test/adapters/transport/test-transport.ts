@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 // What holds of the transport on every framework and protocol: bodies of any size in flat memory,
 // nothing read ahead, nothing cut short, and nothing that ends more than its own request.
 import { once } from "node:events";
@@ -19,8 +20,11 @@ const LARGE = Math.floor(Number(process.env["TRANSPORT_BYTES"] ?? 128 * MB));
 /** What a process may grow by while such a body passes. */
 const MOST_GROWTH = 64 * MB;
 
-/** What the process and the machine's buffers may hold of a body that nobody takes. */
-const MOST_AHEAD = 32 * MB;
+/**
+ * What the process and the machine's buffers may hold of a body that nobody takes. Linux lets the
+ * buffers of each of the two connections grow to these limits.
+ */
+const MOST_AHEAD = Math.max(32 * MB, 16 * MB + 2 * (bufferLimit("rmem") + bufferLimit("wmem")));
 
 /** The size of a body that one side doesn't take at once. */
 const HELD = 2 * MOST_AHEAD;
@@ -141,6 +145,15 @@ function testSizes(stage: () => Stage, { isNext = false }: Transport): void {
       MOST_GROWTH,
     );
   });
+}
+
+/** Bytes. Zero where the system doesn't tell. */
+function bufferLimit(name: "rmem" | "wmem"): number {
+  try {
+    return Number(readFileSync(`/proc/sys/net/ipv4/tcp_${name}`, "utf8").split(/\s+/)[2]);
+  } catch {
+    return 0;
+  }
 }
 
 /** Waits until a count of bytes stands still. */
