@@ -353,7 +353,7 @@ describe("a component that was never started", () => {
   });
 });
 
-describe("getUser", () => {
+describe("the user of clientState", () => {
   afterEach(() => application.stop());
 
   it("gives email, name and picture, or null", async () => {

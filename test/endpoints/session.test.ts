@@ -684,7 +684,7 @@ describe("[BFF-7] the life of a session", () => {
       "the guard",
       async (user) => (await application.auth.guard(user.request("/reports"))) === undefined,
     ],
-    ["getUser", async (user) => (await application.auth.getSession(user.request("/"))) !== null],
+    ["getSession", async (user) => (await application.auth.getSession(user.request("/"))) !== null],
     [
       "getAccessToken",
       async (user) => (await application.auth.getAccessToken(user.request("/"))) !== null,
