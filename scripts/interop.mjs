@@ -1,158 +1,65 @@
-// Runs the demo against providers that do not come from this project and writes
-// docs/evidence/interop.md: `npm run interop`. The providers are installed for this command alone, into
-// scripts/interop/node_modules.
-import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { pathToFileURL } from "node:url";
-import { startDemoProcess } from "./demo-process.mjs";
-import { installFramework } from "./framework-install.mjs";
-import { CONFIGURATIONS } from "./interop/configurations.mjs";
-import { freePort, startProvider } from "./interop/provider.mjs";
-import { STEPS } from "./interop/steps.mjs";
-import { measured } from "./measured.mjs";
-import { headline, readJson, root } from "./run.mjs";
+// Runs idpauth against real OpenID providers: `npm run interop -- NAME` brings one up, uses its own
+// pages in Chromium, prints what came of each step, and stops it. Without NAME: the providers that
+// it knows, and what they lack on this machine. `--step=KEY` runs one step and keeps no result.
+import { parseArgs } from "node:util";
+import { missingChromium } from "./interop/browser.mjs";
+import { keepResult, readResults } from "./interop/results.mjs";
+import { runServer } from "./interop/run-steps.mjs";
+import { SERVERS } from "./interop/servers.mjs";
+import { headline } from "./run.mjs";
 
-const PAGE = path.join(root, "docs/evidence/interop.md");
-const MARK = "<!-- What follows is written by `npm run interop`; do not edit. -->";
-const FOLDER = path.join(import.meta.dirname, "interop");
-/** Life of an ID token, in seconds. Each configuration waits for four expiries. */
-const ID_TOKEN_SECONDS = 4;
-/** Configurations at a time; they mostly wait. */
-const AT_ONCE = 3;
+const { values, positionals } = parseArgs({
+  options: { step: { type: "string", multiple: true } },
+  allowPositionals: true,
+});
+const known = SERVERS.map(({ key }) => key);
+const unknown = positionals.filter((name) => !known.includes(name));
 
-const names = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+if (unknown.length > 0) {
+  console.error(`Unknown: ${unknown.join(", ")}. Known: ${known.join(", ")}.`);
+  process.exitCode = 1;
+} else if (positionals.length === 0) await list();
+else for (const name of positionals) await run(name);
+process.exit();
 
-headline("Install: the providers, into scripts/interop/node_modules");
-if (!(await installFramework(FOLDER))) process.exit(1);
-
-/** @type {typeof import("../src/testing/browser/cookie-browser.js")} */
-const { CookieBrowser } = await import(
-  pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href
-);
-
-headline(`Run: ${STEPS.length} steps with each configuration`);
-const chosen = CONFIGURATIONS.filter(({ key }) => names.length === 0 || names.includes(key));
-/** @type {Map<string, readonly string[]>} */
-const results = new Map();
-const queue = [...chosen];
-await Promise.all(
-  Array.from({ length: AT_ONCE }, async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      results.set(
-        next.key,
-        await runAll(next).catch((/** @type {unknown} */ error) => broken(next, error)),
-      );
-  }),
-);
-
-const differing = chosen.filter((configuration) =>
-  results
-    .get(configuration.key)
-    ?.some((result, index) => result !== expectedOf(configuration, index + 1)),
-);
-console.log(
-  `\n${chosen.length - differing.length} of ${chosen.length} configurations are as expected.`,
-);
-if (differing.length > 0) process.exitCode = 1;
-
-if (names.length === 0) {
-  const page = `${readFileSync(PAGE, "utf8").split(MARK)[0] ?? ""}${MARK}\n\n${table()}`;
-  writeFileSync(PAGE, page);
-}
-
-/**
- * @param {import("./interop/configurations.mjs").Configuration} configuration
- * @param {number} step
- */
-function expectedOf({ expected = {} }, step) {
-  return expected[step] ?? "good";
-}
-
-/**
- * @param {import("./interop/configurations.mjs").Configuration} configuration
- * @returns {Promise<readonly string[]>} the result of each step
- */
-async function runAll(configuration) {
-  const { key, program, env: extra = {} } = configuration;
-  const port = await freePort();
-  const origin = `http://127.0.0.1:${port}`;
-  const task = {
-    configuration: key,
-    port: await freePort(),
-    redirectUri: `${origin}/idpauth/login-callback`,
-    idTokenSeconds: ID_TOKEN_SECONDS,
-  };
-  const provider = await startProvider(program, task);
-  try {
-    const env = {
-      PATH: process.env["PATH"] ?? "",
-      SECRET_KEY: randomBytes(32).toString("base64url"),
-      SCOPE: "openid email profile offline_access",
-      BASE_URL: origin,
-      IDP_ISSUER: provider.issuer,
-      IDP_CLIENT_ID: provider.clientId,
-      IDP_CLIENT_SECRET: provider.clientSecret,
-      ...extra,
-    };
-    const demo = await startDemoProcess("main.js", {
-      ...env,
-      PORT: String(port),
-      DEMO_SESSIONS: "memory",
-    });
-    try {
-      const newBrowser = () => new CookieBrowser({ origin });
-      const stage = { origin, env, provider, browser: newBrowser(), newBrowser, next: origin };
-      /** @type {string[]} */
-      const done = [];
-      for (const [index, { run }] of STEPS.entries()) {
-        const expected = expectedOf(configuration, index + 1);
-        // What an earlier step made impossible.
-        const result =
-          expected === "–"
-            ? "–"
-            : await run(stage).catch((/** @type {unknown} */ error) => `failed: ${String(error)}`);
-        done.push(result);
-        console.log(
-          `${result === expected ? " ok " : "FAIL"} ${key} ${index + 1}: ${result}${result === expected ? "" : ` (expected: ${expected})`}`,
-        );
-      }
-      return done;
-    } finally {
-      await demo.end();
-    }
-  } finally {
-    await provider.end();
+async function list() {
+  const results = readResults();
+  for (const { key, load } of SERVERS) {
+    const { title, version, missing } = (await load()).default;
+    const last = results[key];
+    const state = (await missing()) ?? missingChromium() ?? "can run here";
+    console.log(`${key.padEnd(14)} ${`${title} ${version}`.padEnd(34)} ${state}`);
+    if (last !== undefined)
+      console.log(`${"".padEnd(14)} last run on ${last.date}: ${summary(last)}`);
   }
+  console.log("\nnpm run interop -- NAME runs one of them.");
 }
 
-/**
- * @param {import("./interop/configurations.mjs").Configuration} configuration
- * @param {unknown} error
- */
-function broken({ key }, error) {
-  console.log(`FAIL ${key}: ${String(error)}`);
-  return STEPS.map(() => "not run");
+/** @param {string} name */
+async function run(name) {
+  const server = (await SERVERS.find(({ key }) => key === name)?.load())?.default;
+  if (server === undefined) return;
+  headline(`${server.title} ${server.version}`);
+  const missing = (await server.missing()) ?? missingChromium();
+  if (missing !== undefined) {
+    console.log(`Skipped: ${missing}`);
+    return;
+  }
+  const chosen = values.step;
+  const result = await runServer(server, ({ key }) => chosen?.includes(key) ?? true);
+  const isRight = result.steps.every(({ result: got, expected = "good" }) => got === expected);
+  if (!isRight) process.exitCode = 1;
+  if (chosen === undefined) keepResult(name, { title: server.title, ...result });
+  console.log(`\n${summary(result)}`);
 }
 
-/** @returns {string} the generated part of the page */
-function table() {
-  const { packages } = /** @type {{ packages: Record<string, { version: string }> }} */ (
-    readJson(path.join(FOLDER, "package-lock.json"))
-  );
-  const version = (/** @type {string} */ name) =>
-    `${name} ${packages[`node_modules/${name}`]?.version}`;
-  const rows = CONFIGURATIONS.map(
-    ({ key, title, program }) => `| ${program} | ${title} | ${results.get(key)?.join(" | ")} |`,
-  );
-  return `${measured("npm run interop")}
-
-Versions: ${version("better-auth")}, ${version("@better-auth/oauth-provider")}, ${version("oidc-provider")}.
-
-${STEPS.map(({ title }, index) => `${index + 1}. ${title}`).join("\n")}
-
-| Provider | Configuration | ${STEPS.map((_, index) => index + 1).join(" | ")} |
-|---|---|${STEPS.map(() => "---|").join("")}
-${rows.join("\n")}
-`;
+/** @param {Pick<import("./interop/results.mjs").ServerResult, "steps">} result */
+function summary({ steps }) {
+  const good = steps.filter(({ result }) => result === "good").length;
+  const expected = steps.filter((step) => step.expected === step.result).length;
+  const failed = steps.length - good - expected;
+  const parts = [`${good} of ${steps.length} steps are good`];
+  if (expected > 0) parts.push(`${expected} differ as expected`);
+  if (failed > 0) parts.push(`${failed} FAILED`);
+  return `${parts.join(", ")}.`;
 }

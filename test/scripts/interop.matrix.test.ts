@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { CONFIGURATIONS } from "../../scripts/interop/configurations.mjs";
-import { STEPS } from "../../scripts/interop/steps.mjs";
+import { CONFIGURATIONS } from "../../scripts/interop/npm/configurations.mjs";
+import { STEPS } from "../../scripts/interop/npm/steps.mjs";
 import { root } from "../../scripts/run.mjs";
 
 const page = readFileSync(path.join(root, "docs/evidence/interop.md"), "utf8");
@@ -22,7 +22,7 @@ it("docs/evidence/interop.md names each step and the versions that the lock file
   for (const [index, { title }] of STEPS.entries())
     expect(page).toContain(`\n${index + 1}. ${title}\n`);
   const lock = JSON.parse(
-    readFileSync(path.join(root, "scripts/interop/package-lock.json"), "utf8"),
+    readFileSync(path.join(root, "scripts/interop/npm/package-lock.json"), "utf8"),
   ) as {
     packages: Record<string, { version: string; resolved?: string }>;
   };

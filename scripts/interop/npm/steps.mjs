@@ -1,7 +1,7 @@
 // The twelve steps of `npm run interop`. Each returns `good`, or in a word what happened instead.
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { root } from "../run.mjs";
+import { root } from "../../run.mjs";
 
 /**
  * @typedef {object} Stage
@@ -12,8 +12,8 @@ import { root } from "../run.mjs";
  * @property {() => Browser} newBrowser
  * @property {string} next where the browser goes in the next step
  *
- * @typedef {import("../../src/testing/browser/cookie-browser.js").CookieBrowser} Browser
- * @typedef {import("../../src/testing/browser/cookie-browser.js").BrowserResponse} Answer
+ * @typedef {import("../../../src/testing/browser/cookie-browser.js").CookieBrowser} Browser
+ * @typedef {import("../../../src/testing/browser/cookie-browser.js").BrowserResponse} Answer
  */
 
 const USER = { email: "ada@example.com", name: "The user ada" };

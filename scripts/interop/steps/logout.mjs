@@ -1,0 +1,51 @@
+// The ends of a session: in the application, and at the provider.
+import { eventually } from "../application/tab.mjs";
+
+/**
+ * @param {import("../application/start.mjs").ApplicationOptions} [application]
+ * @returns {import("../servers.mjs").Step}
+ */
+export function logoutHereStep(application = {}) {
+  return {
+    key: "logout-here",
+    title: "A logout ends the session in the application, in every window of this browser.",
+    run: (stage) =>
+      stage.withApplication(application, async ({ newTab, origin }) => {
+        const tab = await newTab();
+        await tab.signIn("ada");
+        await tab.page.goto(`${origin}/idpauth/logout/`);
+        const { status } = await tab.fetch("/api/session");
+        return status === 401 ? undefined : `status ${status} after the logout`;
+      }),
+  };
+}
+
+/**
+ * @param {import("../application/start.mjs").ApplicationOptions} [application]
+ * @param {(page: import("playwright-core").Page) => Promise<void>} [confirm] on the provider's page
+ * @returns {import("../servers.mjs").Step}
+ */
+export function logoutAtProviderStep(application = {}, confirm = async () => undefined) {
+  const wish = { ...application, env: { ...application.env, IDP_LOGOUT_AT_PROVIDER: "on" } };
+  return {
+    key: "logout-at-provider",
+    title:
+      "With IDP_LOGOUT_AT_PROVIDER, a logout also ends the session at the provider, and the browser comes back to the application; the next sign-in asks for the password.",
+    run: (stage) =>
+      stage.withApplication(wish, async ({ newTab, origin }) => {
+        const tab = await newTab();
+        await tab.signIn("ada");
+        await tab.page.goto(`${origin}/`);
+        await tab.page.evaluate('location.href = "/idpauth/logout/"');
+        await tab.page.waitForURL((url) => url.pathname !== "/");
+        if (!tab.page.url().startsWith(origin)) await confirm(tab.page);
+        await eventually(() => tab.page.url().startsWith(origin));
+        const { status } = await tab.fetch("/api/session");
+        if (status !== 401) return `status ${status} after the logout`;
+        await tab.page.goto(`${origin}/guarded`);
+        return tab.page.url().startsWith(origin)
+          ? "the provider signs the user in again without asking"
+          : undefined;
+      }),
+  };
+}
