@@ -35,7 +35,7 @@ for (const name of names) app.use(auth.proxyApi(name));
 
 app.get("/", (_req, res) => void res.type("html").send("<h1>The application</h1>"));
 app.get("/guarded", auth.idpRequired, showUser);
-app.get("/fresh", auth.idpRequiredWith({ maxAge: 5 }), showUser);
+app.get("/fresh", auth.idpRequiredWith({ maxAge: 30 }), showUser);
 app.get("/strong", auth.idpRequiredWith({ acr }), showUser);
 app.get("/admins", auth.idpRequiredWith({ allow: hasClaim("groups", "admins") }), showUser);
 app.get("/role", auth.idpRequiredWith({ allow: hasClaim("roles", "admin") }), showUser);
@@ -51,13 +51,7 @@ app.get("/call/:api", auth.idpRequired, async (req, res) => {
   const answer = await auth.fetchApi(req, String(req.params["api"]), "whoami");
   res.status(answer.status).json(await answer.json());
 });
-app.use(
-  /** @type {express.ErrorRequestHandler} */
-  (error, _req, res, _next) => {
-    if (isOutage(error)) res.set("Retry-After", "1");
-    res.status(isOutage(error) ? 503 : 500).json({ code: error.code ?? "unknown" });
-  },
-);
+app.use(onError);
 
 const server = createServer(app);
 server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
@@ -87,4 +81,15 @@ async function openRedis(url) {
   client.on("error", () => undefined);
   await client.connect();
   return redisStore(client);
+}
+
+/**
+ * @param {Error & { code?: string }} error
+ * @param {express.Request} _req
+ * @param {express.Response} res
+ * @param {express.NextFunction} _next
+ */
+function onError(error, _req, res, _next) {
+  if (isOutage(error)) res.set("Retry-After", "1");
+  res.status(isOutage(error) ? 503 : 500).json({ code: error.code ?? "unknown" });
 }
