@@ -6,6 +6,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
 import { evidencePage } from "./evidence-page.mjs";
+import { interopPage } from "./interop/page.mjs";
 import { mutationPage } from "./mutation-report.mjs";
 import {
   clientPage,
@@ -63,6 +64,7 @@ const EVIDENCE = "docs/about/evidence.md";
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   "docs/evidence/mutation.md": mutationPage(),
+  "docs/evidence/interop.md": interopPage(),
   [EVIDENCE]: evidencePage(readFileSync(path.join(root, EVIDENCE), "utf8")),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   [ENDPOINTS_PAGE]: endpointsPage(

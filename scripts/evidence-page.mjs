@@ -1,11 +1,19 @@
 // The numbers of docs/about/evidence.md, read from the pages of docs/evidence/. `npm run docs`
 // writes them, and a test compares them.
 import { readFileSync } from "node:fs";
+import { interopPage } from "./interop/page.mjs";
 import { measurementOf } from "./measured.mjs";
 import { mutationPage } from "./mutation-report.mjs";
 import { rowsOf } from "./security-table.mjs";
 
 /** @typedef {(name: string) => string} Read a page of docs/evidence/ */
+
+/**
+ * The pages that the same run writes.
+ *
+ * @type {Record<string, (() => string) | undefined>}
+ */
+const WRITTEN_HERE = { mutation: () => mutationPage(), interop: () => interopPage() };
 
 /**
  * Returns the page with its tables of numbers, each between two comments.
@@ -16,9 +24,8 @@ import { rowsOf } from "./security-table.mjs";
 export function evidencePage(
   text,
   read = (name) =>
-    name === "mutation"
-      ? mutationPage()
-      : readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8"),
+    WRITTEN_HERE[name]?.() ??
+    readFileSync(new URL(`../docs/evidence/${name}.md`, import.meta.url), "utf8"),
 ) {
   const tables = { results: resultsTable, requirements: requirementsTable, modules: modulesTable };
   return text.replace(
@@ -34,7 +41,7 @@ function resultsTable(read) {
   const adapters = cellsOf(found(read("adapters"), /^\| \*\*Checks passed\*\* \|.*$/m)).slice(1);
   const runtimes = matches(read("runtimes"), /^\| ((?:Node|Bun) .*?) \|.*?\| ([\d,]+ of [\d,]+)/gm);
   const stores = matches(read("scaling"), /^\| .* \| all(?: that .*)? \|$/gm);
-  const providers = matches(read("interop"), /^\| (?:better-auth|oidc-provider) \|.*$/gm);
+  const providers = matches(read("interop"), /^\| \[(.*)\]\(#.*\) \| .* \| (.*) \|$/gm);
   const scenarios = matches(read("browsers"), /^\| .* \| (passed|failed) \| (passed|failed) \|$/gm);
   const files = matches(read("mutation"), /^\| `src\/.*\| \d.*$/gm).map(([row = ""]) =>
     cellsOf(row),
@@ -73,8 +80,8 @@ function resultsTable(read) {
       "scaling",
     ],
     [
-      "Providers from other projects",
-      `${share(providers, ([row]) => !/ – | not set up /.test(row))} configurations work. The others require something that isn't supported.`,
+      "Real providers: steps",
+      providers.map(([, name, steps]) => `${name ?? ""}: ${steps ?? ""}`).join("<br>"),
       "interop",
     ],
     [

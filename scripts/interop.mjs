@@ -3,6 +3,7 @@
 // it knows, and what they lack on this machine. `--step=KEY` runs one step and keeps no result.
 import { parseArgs } from "node:util";
 import { missingChromium } from "./interop/browser.mjs";
+import { count } from "./interop/page.mjs";
 import { keepResult, readResults } from "./interop/results.mjs";
 import { runServer } from "./interop/run-steps.mjs";
 import { SERVERS } from "./interop/servers.mjs";
@@ -30,7 +31,7 @@ async function list() {
     const state = (await missing()) ?? missingChromium() ?? "can run here";
     console.log(`${key.padEnd(14)} ${`${title} ${version}`.padEnd(34)} ${state}`);
     if (last !== undefined)
-      console.log(`${"".padEnd(14)} last run on ${last.date}: ${summary(last)}`);
+      console.log(`${"".padEnd(14)} last run on ${last.date}: ${count(last.steps)}`);
   }
   console.log("\nnpm run interop -- NAME runs one of them.");
 }
@@ -49,17 +50,6 @@ async function run(name) {
   const result = await runServer(server, ({ key }) => chosen?.includes(key) ?? true);
   const isRight = result.steps.every(({ result: got, expected = "good" }) => got === expected);
   if (!isRight) process.exitCode = 1;
-  if (chosen === undefined) keepResult(name, { title: server.title, ...result });
-  console.log(`\n${summary(result)}`);
-}
-
-/** @param {Pick<import("./interop/results.mjs").ServerResult, "steps">} result */
-function summary({ steps }) {
-  const good = steps.filter(({ result }) => result === "good").length;
-  const expected = steps.filter((step) => step.expected === step.result).length;
-  const failed = steps.length - good - expected;
-  const parts = [`${good} of ${steps.length} steps are good`];
-  if (expected > 0) parts.push(`${expected} differ as expected`);
-  if (failed > 0) parts.push(`${failed} FAILED`);
-  return `${parts.join(", ")}.`;
+  if (chosen === undefined) keepResult(name, { ...server, ...result });
+  console.log(`\n${count(result.steps)}.`);
 }

@@ -11,6 +11,7 @@ import { root } from "../run.mjs";
  * @property {string} date
  * @property {string} commit
  * @property {string} node
+ * @property {string} [notes] Markdown, above its table on the page
  * @property {readonly import("./run-steps.mjs").StepResult[]} steps
  */
 
@@ -23,9 +24,9 @@ export function readResults() {
 
 /**
  * @param {string} key
- * @param {Pick<ServerResult, "title" | "version" | "steps">} result
+ * @param {Pick<ServerResult, "title" | "version" | "notes" | "steps">} result
  */
-export function keepResult(key, { title, version, steps }) {
+export function keepResult(key, { title, version, notes, steps }) {
   const results = readResults();
   results[key] = {
     title,
@@ -33,6 +34,7 @@ export function keepResult(key, { title, version, steps }) {
     date: new Date().toISOString().slice(0, 10),
     commit: commitNow(),
     node: process.versions.node,
+    ...(notes !== undefined && { notes }),
     steps,
   };
   writeFileSync(FILE, `${JSON.stringify(results, undefined, 2)}\n`);

@@ -9,6 +9,7 @@
  *   get what is missing; downloads nothing
  * @property {(folder: string) => Promise<RunningServer>} start in a temporary folder, on free ports
  * @property {readonly Step[]} steps in order
+ * @property {string} [notes] Markdown, above its table on the page
  *
  * @typedef {object} RunningServer
  * @property {string} version as it tells it itself, if it does

@@ -1,0 +1,80 @@
+// docs/evidence/interop.md, from docs/evidence/interop.json; `npm run docs` writes it.
+import { readResults } from "./results.mjs";
+import { SERVERS } from "./servers.mjs";
+
+const HEAD = `# Real providers
+
+\`npm run interop -- NAME\` runs idpauth against a real OpenID provider. The command starts a pinned version of the provider in a temporary folder,
+configures it by its own admin interface, and uses its own pages in Chromium. The application is a small Express app with one or two processes, and
+two APIs that verify their access tokens. Each step registers a client of its own. When all steps have run, the command stops what it started.
+
+\`npm run interop\` without a name lists the providers, and what each of them lacks on your machine. Keycloak requires Java and PostgreSQL, the
+providers written in Go require Go, and the one written in Python requires Python. The tests of this project require none of these.
+
+- \`good\`: what the row says is true.
+- Any other result is printed as it was seen. If it's the expected result, the row says why.
+
+No hosted provider, such as Google, Entra ID, Auth0, Okta or Cognito, was run. If you have an account there, you can [send a
+report](../reference/check-live.md#send-a-report).
+`;
+
+/** @param {Record<string, import("./results.mjs").ServerResult>} [results] by the server's key */
+export function interopPage(results = readResults()) {
+  const ran = SERVERS.flatMap(({ key }) => {
+    const result = results[key];
+    return result === undefined ? [] : [{ key, ...result }];
+  });
+  return `${HEAD}\n${measuredLine(ran)}\n\n${table(ran)}\n${ran.map(section).join("\n")}`;
+}
+
+/** @param {readonly import("./results.mjs").ServerResult[]} results */
+function measuredLine(results) {
+  const dates = results.map(({ date }) => date).sort();
+  const [first, last] = [dates[0], dates.at(-1)];
+  const when = first === last ? first : `${first} to ${last}`;
+  return `Measured on ${when} with \`npm run interop -- NAME\`. Each table below names its commit.`;
+}
+
+/** @param {readonly import("./results.mjs").ServerResult[]} results */
+function table(results) {
+  const rows = results.map(
+    ({ title, version, date, steps }) =>
+      `| [${title} ${version}](#${anchor(`${title} ${version}`)}) | ${date} | ${count(steps)} |`,
+  );
+  return `| Provider | Run on | Steps |\n|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+/** @param {string} heading */
+function anchor(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, (character) => (character === "." ? "-" : ""))
+    .replace(/\s+/g, "-");
+}
+
+/** @param {readonly import("./run-steps.mjs").StepResult[]} steps */
+export function count(steps) {
+  const good = steps.filter(({ result }) => result === "good").length;
+  const expected = steps.filter((step) => step.expected === step.result).length;
+  const wrong = steps.length - good - expected;
+  const parts = [`${good} of ${steps.length} good`];
+  if (expected > 0) parts.push(`${expected} different, as expected`);
+  if (wrong > 0) parts.push(`**${wrong} wrong**`);
+  return parts.join(", ");
+}
+
+/** @param {import("./results.mjs").ServerResult & { key: string }} result */
+function section({ key, title, version, date, commit, node, notes, steps }) {
+  const rows = steps.map(
+    ({ title, result, expected, reason, seconds }) =>
+      `| ${title} | ${result}${expected === result && reason !== undefined ? `: ${reason}` : ""} | ${seconds} s |`,
+  );
+  return `## ${title} ${version}
+
+\`npm run interop -- ${key}\`, run on ${date}, at commit ${commit}, on Node.js ${node}.
+${notes === undefined ? "" : `\n${notes}\n`}
+| What was tried | Result | Duration |
+|---|---|---|
+${rows.join("\n")}
+`;
+}
