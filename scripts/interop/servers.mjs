@@ -41,4 +41,4 @@
  */
 
 /** @type {readonly { key: string, load: () => Promise<{ default: Server }> }[]} */
-export const SERVERS = [];
+export const SERVERS = [{ key: "zitadel", load: () => import("./zitadel/server.mjs") }];

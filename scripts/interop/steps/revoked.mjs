@@ -1,0 +1,29 @@
+// What the provider has ended by itself.
+
+/**
+ * @param {object} step
+ * @param {string} step.key
+ * @param {string} step.title
+ * @param {(stage: import("../servers.mjs").Stage, clientId: string) => Promise<void>} step.revoke what
+ *   ends ada's refresh token
+ * @param {import("../application/start.mjs").ApplicationOptions} [step.application]
+ * @returns {import("../servers.mjs").Step}
+ */
+export function revokedStep({ key, title, revoke, application = {} }) {
+  return {
+    key,
+    title,
+    run: (stage) =>
+      stage.withApplication(application, async ({ newTab, env }) => {
+        const [tab, other] = [await newTab(), await newTab()];
+        await tab.signIn("ada");
+        await other.signIn("grace");
+        await revoke(stage, env["IDP_CLIENT_ID"] ?? "");
+        await tab.untilExpired();
+        const { status } = await tab.fetch("/api/session");
+        if (status !== 401) return `status ${status} after the next expiry`;
+        const { status: untouched } = await other.fetch("/api/session");
+        return untouched === 200 ? undefined : `status ${untouched} for another user`;
+      }),
+  };
+}
