@@ -41,4 +41,8 @@
  */
 
 /** @type {readonly { key: string, load: () => Promise<{ default: Server }> }[]} */
-export const SERVERS = [{ key: "zitadel", load: () => import("./zitadel/server.mjs") }];
+export const SERVERS = [
+  { key: "keycloak", load: () => import("./keycloak/server.mjs") },
+  { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
+  { key: "zitadel", load: () => import("./zitadel/server.mjs") },
+];

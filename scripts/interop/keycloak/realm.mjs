@@ -1,0 +1,175 @@
+// A realm with its users and clients, by Keycloak's Admin REST API. A realm is quickly made, so a
+// step that changes one makes its own.
+import { randomBytes, randomUUID } from "node:crypto";
+import { newClientKey } from "../client-key.mjs";
+
+/**
+ * @typedef {object} Realm
+ * @property {string} name
+ * @property {string} issuer
+ * @property {(wish: KeycloakClientWish) => Promise<Record<string, string>>} newClient
+ * @property {(user: string) => Promise<string>} userId
+ * @property {(path: string) => string} path below /admin/realms
+ * @property {() => Promise<number>} tokenRequests refreshes, refused ones included, by its event log
+ * @property {(type: string) => Promise<KeycloakEvent[]>} events newest first
+ * @property {() => Promise<void>} remove
+ *
+ * @typedef {object} KeycloakEvent
+ * @property {string} type
+ * @property {string} [error]
+ * @property {Record<string, string>} [details]
+ *
+ * @typedef {object} KeycloakClientWish
+ * @property {string} origin
+ * @property {"client_secret_post" | "client_secret_basic" | "private_key_jwt"} [method]
+ * @property {string} [id] default: a random one
+ * @property {string} [secret] default: a random one
+ * @property {Record<string, unknown>} [settings] of the client's representation
+ * @property {Record<string, string>} [attributes] of the client's representation
+ * @property {readonly Record<string, unknown>[]} [mappers] in addition to groups and roles
+ *
+ * @typedef {object} RealmWish
+ * @property {Record<string, unknown>} [settings] of the realm's representation
+ */
+
+/** The one password of all users. */
+export const PASSWORD = "correct horse";
+/** Life of access and ID tokens, in seconds. */
+const TOKEN_SECONDS = 6;
+/** A refresh isn't logged unless it's named. */
+const EVENTS = ["LOGIN", "LOGOUT", "CODE_TO_TOKEN", "REFRESH_TOKEN", "REVOKE_GRANT"];
+
+/**
+ * @param {{ admin: import("./admin.mjs").Admin, url: string, env: Record<string, string> }} server
+ *   `env`: what an application needs to reach it
+ * @param {RealmWish} [wish]
+ * @returns {Promise<Realm>}
+ */
+export async function newRealm({ admin, url, env }, { settings = {} } = {}) {
+  const name = `realm-${randomBytes(4).toString("hex")}`;
+  const issuer = `${url}/realms/${name}`;
+  await admin.post("", { ...realmSettings(name), ...settings });
+  const events = (/** @type {string} */ query) => admin.get(`/${name}/events?max=10000&${query}`);
+  return {
+    name,
+    issuer,
+    path: (path) => `/${name}${path}`,
+    async newClient(wish) {
+      const { client, settings: own } = clientOf(wish);
+      await admin.post(`/${name}/clients`, client);
+      return { ...env, IDP_ISSUER: issuer, SCOPE: "openid profile email", ...own };
+    },
+    async userId(user) {
+      const [found] = await admin.get(`/${name}/users?exact=true&username=${user}`);
+      if (found === undefined) throw new Error(`${name} has no user ${user}`);
+      return found.id;
+    },
+    events: (type) => events(`type=${type}`),
+    async tokenRequests() {
+      const seen = await events("type=REFRESH_TOKEN&type=REFRESH_TOKEN_ERROR");
+      return seen.length;
+    },
+    remove: () => admin.delete(`/${name}`),
+  };
+}
+
+/** @param {string} name */
+function realmSettings(name) {
+  return {
+    realm: name,
+    enabled: true,
+    accessTokenLifespan: TOKEN_SECONDS,
+    eventsEnabled: true,
+    eventsExpiration: 3600,
+    enabledEventTypes: EVENTS.flatMap((type) => [type, `${type}_ERROR`]),
+    roles: { realm: [{ name: "admin" }] },
+    groups: [{ name: "admins" }, { name: "editors" }],
+    users: [
+      userOf({ username: "ada", lastName: "Lovelace", groups: ["/admins"], realmRoles: ["admin"] }),
+      userOf({ username: "grace", lastName: "Hopper" }),
+    ],
+  };
+}
+
+/** @param {{ username: string } & Record<string, unknown>} user */
+function userOf(user) {
+  const { username } = user;
+  return {
+    enabled: true,
+    email: `${username}@example.com`,
+    emailVerified: true,
+    firstName: `${username[0]?.toUpperCase()}${username.slice(1)}`,
+    credentials: [{ type: "password", value: PASSWORD, temporary: false }],
+    ...user,
+  };
+}
+
+/**
+ * @param {KeycloakClientWish} wish
+ * @returns {{ client: Record<string, unknown>, settings: Record<string, string> }} what Keycloak and
+ *   what the application gets
+ */
+function clientOf(wish) {
+  const { origin, method = "client_secret_post", mappers = [], attributes, settings } = wish;
+  const { id = `app-${randomUUID()}`, secret = randomBytes(24).toString("base64url") } = wish;
+  const key = method === "private_key_jwt" ? newKey() : undefined;
+  return {
+    client: {
+      clientId: id,
+      ...(key === undefined ? { secret } : { clientAuthenticatorType: "client-jwt" }),
+      redirectUris: [`${origin}/idpauth/login-callback`],
+      protocolMappers: [...CLAIMS, ...mappers],
+      ...settings,
+      attributes: {
+        "post.logout.redirect.uris": `${origin}/idpauth/logout-callback`,
+        ...key?.attributes,
+        ...attributes,
+      },
+    },
+    settings: {
+      IDP_CLIENT_ID: id,
+      ...(key?.settings ?? { IDP_CLIENT_SECRET: secret }),
+      ...(method === "client_secret_basic" ? { IDP_TOKEN_ENDPOINT_AUTH_METHOD: method } : {}),
+    },
+  };
+}
+
+function newKey() {
+  const { publicKey, setting } = newClientKey("RS256");
+  return {
+    attributes: {
+      "use.jwks.string": "true",
+      "jwks.string": JSON.stringify({ keys: [publicKey] }),
+    },
+    settings: { IDP_PRIVATE_KEY: setting },
+  };
+}
+
+/** The claims `groups`, without paths, and `roles` in the ID token. */
+const CLAIMS = [
+  mapper("groups", "oidc-group-membership-mapper", { "full.path": "false" }),
+  mapper("roles", "oidc-usermodel-realm-role-mapper", {
+    multivalued: "true",
+    "jsonType.label": "String",
+  }),
+];
+
+/**
+ * @param {string} claim
+ * @param {string} protocolMapper
+ * @param {Record<string, string>} config
+ */
+function mapper(claim, protocolMapper, config) {
+  return {
+    name: claim,
+    protocol: "openid-connect",
+    protocolMapper,
+    config: {
+      "claim.name": claim,
+      "id.token.claim": "true",
+      "access.token.claim": "true",
+      "userinfo.token.claim": "true",
+      ...config,
+    },
+  };
+}
