@@ -44,5 +44,6 @@
 export const SERVERS = [
   { key: "keycloak", load: () => import("./keycloak/server.mjs") },
   { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
+  { key: "hydra", load: () => import("./hydra/server.mjs") },
   { key: "zitadel", load: () => import("./zitadel/server.mjs") },
 ];
