@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { parseEnv } from "node:util";
 import { epochSeconds, systemClock } from "../clock.js";
 import {
@@ -8,7 +10,7 @@ import {
 import { report, type Outcome } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
 import type { CheckIo } from "./live/check-io.js";
-import type { LiveResult } from "./live/check-live.js";
+import type { CheckedProvider } from "./live/provider-report.js";
 
 /** Writes text to a stream of the process. The text includes its line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
@@ -136,13 +138,16 @@ async function live(
   const progress = (step: string) => {
     if (io.isTerminal) run.write(`checking: ${step} …\n`, "stderr");
   };
-  const { store } = run.usage;
-  const seen: LiveResult[] = [];
+  const { store, report: file } = run.usage;
+  if (file !== undefined && existsSync(path.resolve(io.folder, file)))
+    return cannotWrite(file, "EEXIST", run.write);
+  const seen: CheckedProvider[] = [];
   // The store is the same for all providers.
   for (const [index, target] of providerTargets(env, providers).entries())
-    seen.push(
-      await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress }),
-    );
+    seen.push({
+      target,
+      ...(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress })),
+    });
   const left =
     store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];
   const outcome = {
@@ -150,5 +155,40 @@ async function live(
     notSeen: [...new Set(seen.flatMap((one) => one.notSeen)), SIGN_IN, BASE_URL, ...left],
     facts: seen.map((one) => one.facts),
   };
-  return written(outcome, run);
+  const code = written(outcome, run);
+  if (file === undefined) return code;
+  const { providerReport } = await import("./live/provider-report.js");
+  const text = providerReport({
+    version: io.version(),
+    now: io.clock.now(),
+    findings: outcome.findings,
+    providers: seen,
+  });
+  return writeReport(text, file, run) ? code : 2;
+}
+
+/** Writes the report about the provider to a new file. @returns whether it could */
+function writeReport(text: string, file: string, { io, write }: Run): boolean {
+  try {
+    writeFileSync(path.resolve(io.folder, file), text, { flag: "wx" });
+  } catch (error) {
+    cannotWrite(file, (error as { readonly code?: string }).code, write);
+    return false;
+  }
+  write(
+    `The report about your provider is in ${file}. It leaves out secrets, addresses and names. Look through it before you send it. ` +
+      "docs/reference/check-live.md says where to.\n",
+    "stderr",
+  );
+  return true;
+}
+
+/** @param code why the report's file can't be written, in Node.js's words */
+function cannotWrite(file: string, code: string | undefined, write: Write): 2 {
+  const why =
+    code === "EEXIST"
+      ? "exists already, and isn't overwritten. Name another file with --report=FILE"
+      : `can't be written (${code ?? "unknown error"})`;
+  write(`idpauth: the file ${JSON.stringify(file)} ${why}\n`, "stderr");
+  return 2;
 }

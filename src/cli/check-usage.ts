@@ -1,6 +1,6 @@
 import { isModule, isStoreAddress } from "./live/store-option.js";
 
-export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--module=FILE] [--live [--store=STORE]]
+export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--module=FILE] [--live [--store=STORE] [--report[=FILE]]]
        idpauth provider [--help]
        idpauth keys [--help]
 
@@ -20,6 +20,8 @@ idpauth check runs the startup checks on the settings in the environment, withou
                      sqlite:PATH               an existing file
                      ./module.mjs              whose default export is a store, or a function that returns one
                      env:NAME                  a variable with one of these; hides a password from the process list
+  --report[=FILE]  with --live: also writes a report about the provider for idpauth's project, without secrets, addresses and
+                   names; default idpauth-report.md. An existing file is never overwritten
   -h, --help       prints this text
 
 Exit code: 0 without errors (warnings are allowed), 1 with errors, 2 for wrong usage.
@@ -33,19 +35,27 @@ export interface Usage {
   readonly envFile: string | undefined;
   readonly module: string | undefined;
   readonly store: string | undefined;
+  /** The file that gets the report. */
+  readonly report: string | undefined;
 }
 
 const ENV_FILE = "--env-file=";
 const STORE = "--store=";
 const MODULE = "--module=";
-const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE", [MODULE]: "FILE" };
+const REPORT = "--report=";
+const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE", [MODULE]: "FILE", [REPORT]: "FILE" };
+
+/** Where a report goes without a file of its own. */
+const REPORT_FILE = "idpauth-report.md";
 
 /**
  * Reads the command line, or returns its mistake. The mistake never contains a store's address,
  * which may contain a password.
  */
 export function readUsage(argv: readonly string[]): Usage | { readonly mistake: string } {
-  const flags = argv.filter((argument) => argument.startsWith("-"));
+  const flags = argv
+    .filter((argument) => argument.startsWith("-"))
+    .map((flag) => (flag === "--report" ? REPORT + REPORT_FILE : flag));
   const commands = argv.filter((argument) => !argument.startsWith("-"));
   const usage = {
     help: flags.includes("--help") || flags.includes("-h"),
@@ -54,6 +64,7 @@ export function readUsage(argv: readonly string[]): Usage | { readonly mistake: 
     envFile: valueOf(ENV_FILE, flags),
     module: valueOf(MODULE, flags),
     store: valueOf(STORE, flags),
+    report: valueOf(REPORT, flags),
   };
   const mistake = mistakeIn(commands, flags, usage);
   return mistake === undefined ? usage : { mistake };
@@ -70,7 +81,7 @@ function isWithValue(option: string, flag: string): boolean {
 function mistakeIn(
   commands: readonly string[],
   flags: readonly string[],
-  { help, live, module, store }: Usage,
+  { help, live, module, report, store }: Usage,
 ): string | undefined {
   const known = ["--json", "--live", "--help", "-h"];
   for (const [option, value] of Object.entries(WITH_VALUE)) {
@@ -89,6 +100,7 @@ function mistakeIn(
     return `unknown command${named(commands[0])}`;
   if (commands.length === 0 && !help) return "no command is given";
   if (store !== undefined && !live) return "--store needs --live";
+  if (report !== undefined && !live) return "--report needs --live";
   if (store !== undefined && !isStoreAddress(store)) return "--store has an unknown form";
   if (module !== undefined && !isModule(module))
     return "--module isn't the path of a JavaScript module, such as ./auth.mjs";

@@ -9,11 +9,18 @@ import type { CheckIo } from "./live/check-io.js";
 /** Milliseconds after which a finished check exits, even if a module of the project still runs. */
 const LEAVE_MS = 2_000;
 
+interface Manifest {
+  readonly version: string;
+}
+
 const io: CheckIo = {
   clock: systemClock,
   fetch: (input, init) => fetch(input, init),
   folder: process.cwd(),
   isTerminal: process.stderr.isTTY,
+  version: () =>
+    (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Manifest)
+      .version,
   async importModule(file, env) {
     Object.assign(process.env, env);
     return (await import(pathToFileURL(file).href)) as unknown;

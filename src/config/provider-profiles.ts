@@ -24,6 +24,8 @@ export interface OwnLogoutAddress {
 export interface ProviderProfile {
   /** Every rule asks this one function, so that no two rules disagree about a hostname. */
   readonly matches: (provider: Recognized) => boolean;
+  /** Whether all of its customers have the same hostnames, which then name none of them. */
+  readonly sharesHosts: boolean;
   /** How client IDs end. */
   readonly clientIdEnd: string;
   /** The hostnames of documents; undefined: the issuer's. */
@@ -66,6 +68,7 @@ export interface ProviderProfile {
 /** What the standards say, for every provider without a row. */
 const STANDARD: ProviderProfile = {
   matches: () => true,
+  sharesHosts: false,
   clientIdEnd: "",
   documentHosts: undefined,
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore the scope.
@@ -86,6 +89,7 @@ type Row = Pick<ProviderProfile, "matches"> & Partial<ProviderProfile>;
 const ROWS = {
   google: {
     matches: hostIs("accounts.google.com"),
+    sharesHosts: true,
     clientIdEnd: ".apps.googleusercontent.com",
     documentHosts: ["docs.google.com"],
     // https://developers.google.com/identity/openid-connect/openid-connect#access-type-param
@@ -103,6 +107,7 @@ const ROWS = {
       "login.partner.microsoftonline.cn",
       "sts.windows.net",
     ),
+    sharesHosts: true,
     // https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc
     consent: { for: "nothing" },
     chooseAccount: "always",

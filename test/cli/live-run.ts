@@ -34,6 +34,7 @@ export function checkIo({
     fetch: (input, init) => fetch(input, init),
     folder: ROOT,
     isTerminal: false,
+    version: () => "1.2.3",
     importModule: async (file) =>
       (await import(/* @vite-ignore */ pathToFileURL(file).href)) as unknown,
     ...changes,

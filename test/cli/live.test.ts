@@ -113,6 +113,9 @@ describe("usage", () => {
   it.each([
     [["check", "--store=sqlite:x"], "--store needs --live"],
     [["check", "--live", "--store="], "--store needs =STORE"],
+    [["check", "--report"], "--report needs --live"],
+    [["check", "--live", "--report="], "--report needs =FILE"],
+    [["check", "--live", "--report", "--report=other.md"], "--report is given more than once"],
     [["check", "--live", "--stores=redis://me:hunter2@h"], 'unknown option "--stores=…"'],
     [["--live", "redis://me:hunter2@h"], "unknown command"],
     [["check", "--live", "--store=mysql://me:hunter2@host"], "--store has an unknown form"],
@@ -165,6 +168,7 @@ describe("the clocks", () => {
     return {
       status: 200,
       method: "GET",
+      address: "https://provider.example/",
       date,
       age: null,
       sentAt: NOW - trip / 2,

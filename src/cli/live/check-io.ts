@@ -10,6 +10,8 @@ export interface CheckIo {
   readonly folder: string;
   /** Whether standard error is a terminal, where slow steps are announced. */
   readonly isTerminal: boolean;
+  /** Returns the version of idpauth. */
+  version(): string;
   /**
    * Imports a module of the project and returns its exports.
    *

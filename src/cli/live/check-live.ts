@@ -32,7 +32,7 @@ import { liveCheck } from "./live-check-table.js";
 import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
 import { listed, shownAddress } from "./message-parts.js";
 import type { ProviderTarget } from "./provider-targets.js";
-import { timedFetch, type TimedFetch } from "./timed-fetch.js";
+import { timedFetch, type Exchange, type TimedFetch } from "./timed-fetch.js";
 import { unusedProxy } from "./unused-proxy.js";
 
 export interface LiveOptions {
@@ -51,6 +51,10 @@ export interface LiveResult {
   readonly facts: LiveFacts;
   /** What was not checked, and why. */
   readonly notSeen: readonly string[];
+  /** The discovery document, as it was received; undefined: none was. */
+  readonly document: Document | undefined;
+  /** The requests, except for the one that a browser would send. */
+  readonly exchanges: readonly Exchange[];
 }
 
 const ENCRYPTION =
@@ -81,6 +85,8 @@ export async function checkLive({
     run.findings.push(...findings);
   }
   return {
+    document: run.document,
+    exchanges: run.exchanges,
     facts: run.facts,
     findings: run.findings.map((finding) => named(finding, names)),
     notSeen: run.notSeen.map((text) => withProvider(key, textWith(names, text))),
@@ -100,6 +106,8 @@ class LiveCheck {
   readonly facts = noFacts();
   readonly findings: UnnamedFinding[] = [];
   readonly notSeen: SettingText[] = [];
+  document: Document | undefined;
+  exchanges: readonly Exchange[] = [];
   readonly #settings: Settings;
   readonly #refused: ReadonlySet<SettingName>;
   readonly #io: CheckIo;
@@ -141,6 +149,7 @@ class LiveCheck {
     }
     const { clock, fetch } = this.#io;
     const timed = timedFetch(fetch, clock);
+    this.exchanges = timed.exchanges;
     const http = createProviderHttp({
       clock,
       timeout: this.#settings.httpTimeout,
@@ -149,6 +158,7 @@ class LiveCheck {
     this.#progress("the provider's discovery document");
     const { document, isOurs, findings } = await discover(this.#settings, http);
     this.findings.push(...findings);
+    this.document = document;
     if (document === undefined) {
       this.notSeen.push(
         "Everything else about the identity provider: its discovery document is missing.",

@@ -3,6 +3,8 @@ import type { Clock } from "../../clock.js";
 /** The times of one request and its response. */
 export interface Exchange {
   readonly method: string;
+  /** Where the request was sent. Only ever compared. */
+  readonly address: string;
   readonly status: number;
   /** The Date header. */
   readonly date: string | null;
@@ -29,6 +31,7 @@ export function timedFetch(fetch: typeof globalThis.fetch, clock: Clock): TimedF
       const { headers } = response;
       exchanges.push({
         method: init?.method ?? "GET",
+        address: input instanceof Request ? input.url : String(input),
         status: response.status,
         date: headers.get("date"),
         age: headers.get("age"),
