@@ -23,5 +23,4 @@ export const LOGOUT_SETTINGS = {
   frontchannelLogout: setting(kind.boolean, false, { per: "inherited" }),
   sessionsPage: setting(kind.boolean, false),
   events: setting(kind.boolean, false),
-  allowUntypedLogoutTokens: setting(kind.boolean, false, { per: "inherited" }),
 } as const satisfies Partial<RowsOfOptions>;

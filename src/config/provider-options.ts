@@ -28,13 +28,6 @@ export interface OptionsPerProvider {
    */
   readonly frontchannelLogout?: boolean | undefined;
   /**
-   * Whether idpauth accepts logout tokens without the `typ: logout+jwt` header. Turn it on only if
-   * your provider omits the header.
-   *
-   * Default: `false`. Environment variable: `IDP_ALLOW_UNTYPED_LOGOUT_TOKENS`.
-   */
-  readonly allowUntypedLogoutTokens?: boolean | undefined;
-  /**
    * The OAuth client identifier that the provider issued.
    *
    * Required. Environment variable: `IDP_CLIENT_ID`.
@@ -110,13 +103,11 @@ export interface OptionsPerProvider {
    * How the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1).
    * `client_secret_post` sends the client ID and secret in the request body. `client_secret_basic`
    * sends them in the Authorization header, encoded as application/x-www-form-urlencoded (letters,
-   * digits and `*-._` don't change). `client_secret_basic_raw` sends them in the header without
-   * encoding, for providers that don't decode them.
+   * digits and `*-._` don't change).
    *
    * Default: `client_secret_post`. Environment variable: `IDP_TOKEN_ENDPOINT_AUTH_METHOD`.
    */
-  readonly tokenEndpointAuthMethod?:
-    "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | undefined;
+  readonly tokenEndpointAuthMethod?: "client_secret_post" | "client_secret_basic" | undefined;
   /**
    * Endpoints that the discovery document lacks, or that replace those in the document. Use the
    * discovery document's names, for example `{"userinfo_endpoint":

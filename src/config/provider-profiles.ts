@@ -59,6 +59,8 @@ export interface ProviderProfile {
   };
   /** Undefined: the `end_session_endpoint`. */
   readonly logout: OwnLogoutAddress | undefined;
+  /** Whether some of its versions send logout tokens without `typ: logout+jwt`. */
+  readonly untypedLogoutTokens: boolean;
   /** Whether front-channel logouts name the issuer. */
   readonly frontchannelIss: boolean;
   /** The endpoints that several issuers of this provider have in common. */
@@ -79,6 +81,8 @@ const STANDARD: ProviderProfile = {
   assertion: { audience: "issuer", algorithm: "RS256" },
   apiTokens: { namedBy: "parameters", mayBeOpaque: true },
   logout: undefined,
+  // ASVS 10.5.5 demands the type. OpenID Connect Back-Channel Logout 1.0 recommends it.
+  untypedLogoutTokens: false,
   frontchannelIss: true,
   sharedEndpoints: [],
 };
@@ -151,6 +155,15 @@ const ROWS = {
     // The scope would create an offline session, which outlives the user's session:
     // https://www.keycloak.org/docs/latest/server_admin/#_offline-access
     offline: "nothing",
+    // Before version 25: https://github.com/keycloak/keycloak/issues/28939
+    untypedLogoutTokens: true,
+  },
+  zitadel: {
+    // It runs on every operator's own hostname, too.
+    matches: ({ authorizationEndpoint }) =>
+      authorizationEndpoint?.pathname === "/oauth/v2/authorize",
+    // https://zitadel.com/docs/guides/integrate/back-channel-logout
+    untypedLogoutTokens: true,
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

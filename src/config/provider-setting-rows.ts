@@ -45,7 +45,7 @@ export const PROVIDER_SETTINGS = {
   httpTimeout: setting(kind.timeoutSeconds, 5),
   refreshConcurrency: setting(kind.count, 20),
   tokenEndpointAuthMethod: setting(
-    kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
+    kind.oneOf("client_secret_post", "client_secret_basic"),
     "client_secret_post",
     { per: "inherited" },
   ),

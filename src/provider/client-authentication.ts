@@ -25,9 +25,8 @@ export function createClientAuthentication(client: AuthenticatedClient): Authent
     };
   }
   if (tokenEndpointAuthMethod === "client_secret_post") return () => ClientSecretPost(clientSecret);
-  const encode =
-    tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
-  const credentials = Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString("base64");
+  const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
+  const credentials = Buffer.from(pair).toString("base64");
   return () =>
     (...[, , , headers]) => {
       headers.set("authorization", `Basic ${credentials}`);
@@ -38,7 +37,6 @@ const IN_WORDS = {
   client_secret_post: "`client_secret_post` (in the request body)",
   client_secret_basic:
     "`client_secret_basic` (in the Authorization header, encoded as application/x-www-form-urlencoded)",
-  client_secret_basic_raw: "`client_secret_basic_raw` (in the Authorization header, not encoded)",
 };
 
 /** Describes the configured method for a log line or a finding. */

@@ -129,7 +129,7 @@ export function readJwt(
   token: string,
   types: readonly (string | undefined)[],
   refused: Refused,
-): { header: CompactJWSHeaderParameters; claims: IdInfo } {
+): { header: CompactJWSHeaderParameters; type: string | undefined; claims: IdInfo } {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw refused("size");
   if (isEncrypted(token)) throw refused("encrypted");
   const parts = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token);
@@ -142,9 +142,10 @@ export function readJwt(
   // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
   if (typ !== undefined && typeof typ !== "string") throw refused("typ");
-  if (!types.includes(typ?.toLowerCase().replace(/^application\//, ""))) throw refused("typ");
+  const type = typ?.toLowerCase().replace(/^application\//, "");
+  if (!types.includes(type)) throw refused("typ");
   if (kid !== undefined && typeof kid !== "string") throw refused("kid");
-  return { header: withoutUndefined({ alg, kid }), claims };
+  return { header: withoutUndefined({ alg, kid }), type, claims };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { profileOf } from "../config/provider-profiles.js";
 import { ProviderRefusedError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { IdInfo } from "../record/identity.js";
@@ -13,6 +14,7 @@ import {
   type ExpectedClaims,
 } from "./id-token.js";
 import type { Jwks } from "./jwks.js";
+import type { ProviderMetadata } from "./provider-metadata.js";
 
 /**
  * The member of `events` by which a token is a logout token (OpenID Connect Back-Channel Logout 1.0
@@ -23,11 +25,11 @@ const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** A logout token has few claims, and anyone can send one. */
 const MAX_LOGOUT_TOKEN_LENGTH = 16 * 1024;
 
+const LOGOUT_TYPE = "logout+jwt";
+
 export interface ExpectedLogout extends ExpectedClaims {
-  /** Whether a token without `typ` is accepted, as older providers send it. */
-  readonly allowUntyped: boolean;
-  /** Reads the algorithms from the discovery document. */
-  readonly algorithms: () => Promise<readonly string[]>;
+  /** Reads the discovery document. */
+  readonly metadata: () => Promise<ProviderMetadata>;
 }
 
 /**
@@ -45,10 +47,12 @@ export async function verifyLogoutToken(
   jwks: Jwks,
 ): Promise<{ readonly logout: LogoutToken; readonly doubts: readonly Doubt[] }> {
   if (token.length > MAX_LOGOUT_TOKEN_LENGTH) throw refused("size");
-  const types = expected.allowUntyped ? ["logout+jwt", "jwt", undefined] : ["logout+jwt"];
-  const { header, claims } = readJwt(token, types, refused);
+  const { header, type, claims } = readJwt(token, [LOGOUT_TYPE, "jwt", undefined], refused);
   const checked = checkLogoutClaims(claims, expected);
-  if (!(await expected.algorithms()).includes(header.alg)) throw refused("alg");
+  const metadata = await expected.metadata();
+  const { untypedLogoutTokens } = profileOf(metadata.issuer, metadata);
+  if (type !== LOGOUT_TYPE && !untypedLogoutTokens) throw refused("typ");
+  if (!metadata.id_token_signing_alg_values_supported.includes(header.alg)) throw refused("alg");
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
   if (!(await jwks.verifyUnasked({ token, header, keyFits }))) throw refused("signature");

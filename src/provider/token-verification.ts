@@ -139,10 +139,7 @@ export function createTokenVerification(
   }
 
   async function verifyLogout(token: string): Promise<LogoutToken> {
-    const algorithms = async () =>
-      (await discovery.current()).id_token_signing_alg_values_supported;
-    const { allowUntypedLogoutTokens: allowUntyped } = settings;
-    const expected = { ...expectedClaims(), allowUntyped, algorithms };
+    const expected = { ...expectedClaims(), metadata: () => discovery.current() };
     const { logout, doubts } = await verifyLogoutToken(token, expected, jwks);
     try {
       assertUndoubted("logout_token", doubts);

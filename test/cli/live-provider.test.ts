@@ -1201,7 +1201,6 @@ describe("the client", () => {
 
   it.each([
     ["client_secret_post", "in the request body"],
-    ["client_secret_basic_raw", "in the Authorization header, not encoded"],
     [
       "client_secret_basic",
       "in the Authorization header, encoded as application/x-www-form-urlencoded",
@@ -1213,7 +1212,7 @@ describe("the client", () => {
     });
     expect(message).toContain(`IDP_TOKEN_ENDPOINT_AUTH_METHOD is \`${method}\``);
     expect(message).toContain(encoding);
-    for (const other of ["client_secret_post", "client_secret_basic", "client_secret_basic_raw"])
+    for (const other of ["client_secret_post", "client_secret_basic"])
       expect(remedy).toContain(`\`${other}\``);
   });
 

@@ -65,7 +65,7 @@ function throws(act: () => void): boolean {
 
 /** Issuers of each provider, and what only looks like one. */
 const ISSUERS: Record<
-  Exclude<KnownProvider, "keycloak">,
+  Exclude<KnownProvider, "keycloak" | "zitadel">,
   { readonly own: readonly string[]; readonly foreign: readonly string[] }
 > = {
   google: {
@@ -123,23 +123,25 @@ describe.each(Object.entries(ISSUERS))("%s", (name, { own, foreign }) => {
   });
 });
 
-describe("Keycloak", () => {
+describe("Keycloak and Zitadel", () => {
   const at = (authorization_endpoint: string) => profileOf(UNKNOWN, { authorization_endpoint });
 
-  it("is recognized by the path of its authorization endpoint", () => {
+  it("are recognized by the path of their authorization endpoint", () => {
     const { keycloak } = PROVIDER_PROFILES;
     expect(at("https://sso.example/realms/a/protocol/openid-connect/auth")).toBe(keycloak);
     expect(at("https://sso.example/realms/a/b/protocol/openid-connect/auth")).toBe(
       profileOf(UNKNOWN),
     );
     expect(at("no address")).toBe(profileOf(UNKNOWN));
+    expect(at("https://sso.example/oauth/v2/authorize")).toBe(PROVIDER_PROFILES.zitadel);
   });
 
-  it("differs only in what is decided with its discovery document", () => {
-    const { matches, offline, ...keycloak } = PROVIDER_PROFILES.keycloak;
-    const { matches: _matches, offline: standard, ...others } = profileOf(UNKNOWN);
-    expect(keycloak).toEqual(others);
-    expect([offline, standard]).toEqual(["nothing", "offline_access"]);
+  it("Keycloak differs only in what is decided with its discovery document", () => {
+    const differing = { offline: "nothing", untypedLogoutTokens: true };
+    const { matches: _, ...keycloak } = PROVIDER_PROFILES.keycloak;
+    const { matches: _others, ...others } = profileOf(UNKNOWN);
+    expect(keycloak).toEqual({ ...others, ...differing });
+    expect(others).toMatchObject({ offline: "offline_access", untypedLogoutTokens: false });
   });
 });
 

@@ -97,7 +97,6 @@ describe("the table of settings", () => {
       IDP_FRONTCHANNEL_LOGOUT: "frontchannelLogout",
       IDP_SESSIONS_PAGE: "sessionsPage",
       IDP_EVENTS: "events",
-      IDP_ALLOW_UNTYPED_LOGOUT_TOKENS: "allowUntypedLogoutTokens",
     });
   });
 
@@ -124,7 +123,7 @@ describe("the table of settings", () => {
     expectTypeOf<Settings["sessionTtl"]>().toEqualTypeOf<number>();
     expectTypeOf<Settings["mountPath"]>().toEqualTypeOf<string>();
     expectTypeOf<Settings["tokenEndpointAuthMethod"]>().toEqualTypeOf<
-      "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw"
+      "client_secret_post" | "client_secret_basic"
     >();
     expectTypeOf<SettingOptions["scope"]>().toEqualTypeOf<readonly string[] | string | undefined>();
     expectTypeOf<Settings["sessionsNotBefore"]>().toEqualTypeOf<number | null>();
@@ -234,7 +233,6 @@ describe("defaults", () => {
       frontchannelLogout: false,
       sessionsPage: false,
       events: false,
-      allowUntypedLogoutTokens: false,
     });
   });
 
@@ -380,12 +378,6 @@ describe("the environment", () => {
       "client_secret_basic",
       "tokenEndpointAuthMethod",
       "client_secret_basic",
-    ],
-    [
-      "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
-      "client_secret_basic_raw",
-      "tokenEndpointAuthMethod",
-      "client_secret_basic_raw",
     ],
     ["IDP_REFRESH_WITHOUT_ID_TOKEN", "refuse", "refreshWithoutIdToken", "refuse"],
     ["IDP_USERINFO", "always", "userinfo", "always"],

@@ -131,7 +131,6 @@ fuzz(
           logoutAtProvider: false,
           backchannelLogout: false,
           frontchannelLogout: false,
-          allowUntypedLogoutTokens: false,
           authorizationParams: {},
           trustedAudiences: [],
           sessionAutoRefresh: true,

@@ -64,6 +64,28 @@ describe("a logout token", () => {
     ).toBe(refused(`logout_token_${what}`));
   });
 
+  it.each(["/realms/shop/protocol/openid-connect/auth", "/oauth/v2/authorize"])(
+    "without the type, it's accepted from a provider that is known to leave it out (%s), but never as a token of another type",
+    async (path) => {
+      rig = await startRig();
+      const authorization_endpoint = new URL(path, rig.idp.issuer).href;
+      const provider = rig.settingsWith({ providerMetadata: { authorization_endpoint } });
+      for (const typ of ["JWT", undefined])
+        expect(
+          await provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", header: { typ } })),
+        ).toMatchObject({ sub: "ada" });
+      for (const refusedToken of [
+        { header: { typ: "at+jwt" } },
+        { header: { typ: "JWT" }, claims: { events: undefined } },
+      ])
+        expect(
+          await rejection(
+            provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...refusedToken })),
+          ),
+        ).toBe(refused(`logout_token_${"claims" in refusedToken ? "events" : "typ"}`));
+    },
+  );
+
   it.each(["", "a.b.c", `${"a".repeat(16_385)}.a.a`])(
     "is refused: no JWT, or too long",
     async (token) => {

@@ -82,7 +82,6 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         logoutAtProvider: false,
         backchannelLogout: false,
         frontchannelLogout: false,
-        allowUntypedLogoutTokens: false,
         authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,

@@ -195,9 +195,7 @@ export function authMethodFindings(
   isAccepted: boolean,
 ): UnnamedFinding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
-  // Providers announce `client_secret_basic_raw` as client_secret_basic.
-  const method =
-    privateKey === null ? tokenEndpointAuthMethod.replace(/_raw$/, "") : "private_key_jwt";
+  const method = privateKey === null ? tokenEndpointAuthMethod : "private_key_jwt";
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which =

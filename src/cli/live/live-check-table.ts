@@ -56,7 +56,7 @@ export const LIVE_CHECKS = checkTable(
       cause: ({ label }) =>
         `The token endpoint refuses ${label("clientId")} with ${label("clientSecret")}.`,
       remedy: ({ env }) =>
-        `Compare both values with the client's registration at the provider, and look for spaces at either end. If both are correct, set ${env("tokenEndpointAuthMethod")} to the registered method: \`client_secret_post\`, \`client_secret_basic\` or \`client_secret_basic_raw\`.`,
+        `Compare both values with the client's registration at the provider, and look for spaces at either end. If both are correct, set ${env("tokenEndpointAuthMethod")} to the registered method: \`client_secret_post\` or \`client_secret_basic\`.`,
     },
     E110: {
       cause:
