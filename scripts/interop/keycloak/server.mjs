@@ -4,6 +4,7 @@ import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
 import { signInStep } from "../steps/sign-in.mjs";
 import { keycloak } from "./keycloak.mjs";
+import { OUTAGE_STEPS } from "./steps-outages.mjs";
 
 export default keycloak({
   key: "keycloak",
@@ -16,5 +17,6 @@ export default keycloak({
     logoutAtProviderStep(),
     refreshRaceStep(),
     killedProcessStep(),
+    ...OUTAGE_STEPS,
   ],
 });
