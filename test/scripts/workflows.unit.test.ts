@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { SERVERS } from "../../scripts/interop/servers.mjs";
 import { planOf } from "../../scripts/test-plan.mjs";
 
 // The workflows run only on GitHub. Here, they are read by their lines.
@@ -19,6 +20,9 @@ function jobsOf(file: string): Readonly<Record<string, string>> {
 /** The text of each action, with its comment. */
 const usesIn = (text: string) =>
   Array.from(text.matchAll(/^[ -]*uses: (.*)$/gm), ([, action = ""]) => action);
+
+const commandsIn = (text: string) =>
+  Array.from(text.matchAll(/^ +(?:- )?run: (.*)$/gm), ([, command = ""]) => command);
 
 describe.each(WORKFLOWS)("the workflow %s", (file) => {
   it("pins each action by a commit, with its version, or is our own", () => {
@@ -47,7 +51,7 @@ describe.each(WORKFLOWS)("the workflow %s", (file) => {
   });
 });
 
-it("both workflows use the same commit of an action", () => {
+it("all workflows use the same commit of an action", () => {
   const actions = new Set(WORKFLOWS.flatMap((file) => usesIn(read(file))));
   const names = [...actions].map((action) => action.split("@")[0]);
   expect(new Set(names).size).toBe(names.length);
@@ -62,11 +66,36 @@ describe("a pull request", () => {
   });
 });
 
+describe("the weekly runs against real providers", () => {
+  const jobs = jobsOf("interop.yml");
+
+  it("begin by themselves or by hand, and know no secret", () => {
+    expect(read("interop.yml")).toMatch(
+      /^on:\n {2}schedule:\n {4}- cron: "\d+ \d+ \* \* \d"\n {2}workflow_dispatch:\n\n/m,
+    );
+    expect(read("interop.yml")).not.toMatch(/secrets\b|github\.token/);
+  });
+
+  it("are Keycloak and Hydra, and a failed run fails its job", () => {
+    expect(Object.keys(jobs)).toEqual(["keycloak", "hydra"]);
+    const known = SERVERS.map(({ key }) => key);
+    expect(known).toEqual(expect.arrayContaining(Object.keys(jobs)));
+    expect(read("interop.yml")).toMatch(/^defaults:\n {2}run:\n(?: +#.*\n)? {4}shell: bash\n\n/m);
+    expect(read("interop.yml")).not.toContain("continue-on-error");
+  });
+
+  it.each(Object.entries(jobs))("keep what %s printed, good or bad", (name, text) => {
+    expect(commandsIn(text).at(-1)).toBe(`npm run interop -- ${name} 2>&1 | tee ${name}.txt`);
+    expect(text).toMatch(
+      new RegExp(
+        `actions/upload-artifact@.*\\n +if: \\$\\{\\{ !cancelled\\(\\) \\}\\}\\n +with:\\n +name: ${name}\\n +path: ${name}\\.txt\\n`,
+      ),
+    );
+  });
+});
+
 describe("a release", () => {
   const { publish = "", prepare = "", ...others } = jobsOf("release.yml");
-  const commandsOf = (text: string) =>
-    Array.from(text.matchAll(/^ +(?:- )?run: (.*)$/gm), ([, command = ""]) => command);
-
   it("begins with a tag only", () => {
     expect(read("release.yml")).toMatch(/^on:\n {2}push:\n {4}tags: \["v\*"\]\n\n/m);
   });
@@ -80,18 +109,18 @@ describe("a release", () => {
     expect(Object.keys(tests)).toEqual(["linux", "matrix", "macos-and-windows"]);
     expect(Object.values(tests).join("\n")).not.toMatch(/^ +(?:if|continue-on-error):/m);
     expect(tests["linux"]).toContain("runs-on: ubuntu-latest");
-    expect(commandsOf(tests["linux"]!).at(-1)).toBe("npm test");
+    expect(commandsIn(tests["linux"]!).at(-1)).toBe("npm test");
     expect(planOf("main", []).vitest).toEqual(
       expect.arrayContaining(["--project=unit", "--project=main"]),
     );
     expect(tests["matrix"]).toContain("runs-on: ubuntu-latest");
-    expect(commandsOf(tests["matrix"]!).at(-1)).toBe("npm run test:matrix");
+    expect(commandsIn(tests["matrix"]!).at(-1)).toBe("npm run test:matrix");
     expect(planOf("matrix", [])).toMatchObject({ table: true, recorder: true, packageCheck: true });
-    expect(commandsOf(tests["macos-and-windows"]!).at(-1)).toBe("npm run test:unit");
+    expect(commandsIn(tests["macos-and-windows"]!).at(-1)).toBe("npm run test:unit");
   });
 
   it("publishes what `npm run release` has checked in a job that has no secret", () => {
-    const commands = commandsOf(prepare);
+    const commands = commandsIn(prepare);
     expect(commands.at(-1)).toBe("npm run release");
     expect(prepare).toMatch(/actions\/upload-artifact@.*\n +with:\n +name: release\n/);
     expect(prepare).not.toMatch(/secrets\b|github\.token/);
