@@ -135,7 +135,7 @@ export const sidebar = [
       { text: "Runtimes", link: "/evidence/runtimes" },
       { text: "Browsers", link: "/evidence/browsers" },
       { text: "Stores and processes", link: "/evidence/scaling" },
-      { text: "Other projects' providers", link: "/evidence/interop" },
+      { text: "Real providers", link: "/evidence/interop" },
       { text: "Mutation testing", link: "/evidence/mutation" },
       { text: "Load with faults", link: "/evidence/soak" },
       { text: "Measurements", link: "/evidence/performance" },
