@@ -13,12 +13,12 @@ display document documentation dpop ecdh eddsa email enc encryption end endpoint
 family form fragment frontchannel gcm given grant groups hash hd hs http iat id ietf iframe implicit
 introspect introspection invalid iss issuer json jwks jwt k key keys known kw large locale locales login
 logout message metadata methods modes mtls name network nonce none normal oaep oauth object offline oidc
-op openid organizations page pairwise par parameter params password phone picture plain policy poll post
+op openid organizations page pairwise par parameter params password phone picture ping plain policy poll post
 preferred private profile prompt protocol ps public push pushed query realms refresh register
 registration request requests require response revocation revoke roles rs rsa s saml scope scopes secret
-select self server service session sid signed signing sub subject supported temporarily tid time timeout
+select self server service session sessions sid signed signing sub subject supported temporarily tid time timeout
 tls token tokens too tos type types ui unauthorized unavailable unsupported updated upn uri urn userinfo
-username v values ver verified web website well 0 1 2 3 5 128 256 384 512`.split(/\s/),
+username v values ver verified web website well 0 1 2 3 5 128 192 256 384 512`.split(/\s/),
 );
 
 /** Whether a text consists of {@link WORDS} alone. */
