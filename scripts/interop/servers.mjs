@@ -46,4 +46,5 @@ export const SERVERS = [
   { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
   { key: "hydra", load: () => import("./hydra/server.mjs") },
   { key: "zitadel", load: () => import("./zitadel/server.mjs") },
+  { key: "python", load: () => import("./python/server.mjs") },
 ];

@@ -1,11 +1,17 @@
 // What the provider has ended by itself.
 
 /**
+ * @typedef {object} Given
+ * @property {import("../servers.mjs").Stage} stage
+ * @property {string} clientId
+ * @property {import("playwright-core").Page} page ada's
+ */
+
+/**
  * @param {object} step
  * @param {string} step.key
  * @param {string} step.title
- * @param {(stage: import("../servers.mjs").Stage, clientId: string) => Promise<void>} step.revoke what
- *   ends ada's refresh token
+ * @param {(given: Given) => Promise<void>} step.revoke what ends ada's refresh token
  * @param {import("../application/start.mjs").ApplicationOptions} [step.application]
  * @returns {import("../servers.mjs").Step}
  */
@@ -18,7 +24,7 @@ export function revokedStep({ key, title, revoke, application = {} }) {
         const [tab, other] = [await newTab(), await newTab()];
         await tab.signIn("ada");
         await other.signIn("grace");
-        await revoke(stage, env["IDP_CLIENT_ID"] ?? "");
+        await revoke({ stage, clientId: env["IDP_CLIENT_ID"] ?? "", page: tab.page });
         await tab.untilExpired();
         const { status } = await tab.fetch("/api/session");
         if (status !== 401) return `status ${status} after the next expiry`;

@@ -34,7 +34,7 @@ export const steps = [
   revokedStep({
     key: "revoked",
     title: "The provider ends a user's tokens: that session ends after the next expiry, no other.",
-    revoke: (stage, clientId) => stage.server.revokeTokens(clientId, "ada"),
+    revoke: ({ stage, clientId }) => stage.server.revokeTokens(clientId, "ada"),
   }),
   logoutHereStep(),
   logoutAtProviderStep(),

@@ -1,0 +1,125 @@
+// What Canaille is asked for.
+import { checkLiveStep } from "../steps/check-live.mjs";
+import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
+import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
+import { enterPassword } from "./pages.mjs";
+import { revokedStep } from "../steps/revoked.mjs";
+import { signInStep } from "../steps/sign-in.mjs";
+import { maxAgeStep } from "../steps/step-up.mjs";
+
+/** @type {readonly import("../servers.mjs").Step[]} */
+export const steps = [
+  checkLiveStep({ expectedCodes: ["W004"] }),
+  signInStep({ key: "sign-in-post", title: "A user signs in with `client_secret_post`." }),
+  signInStep({
+    key: "sign-in-basic",
+    title:
+      "A user signs in with `client_secret_basic`, though the secret has characters that form encoding changes.",
+    application: {
+      client: { method: "client_secret_basic", id: "interop:app+1", secret: "+%2B:&=/?é" },
+    },
+  }),
+  {
+    ...checkLiveStep({
+      expectedCodes: ["W004"],
+      client: { method: "client_secret_basic", id: "interop-space", secret: "with a space" },
+    }),
+    key: "basic-space",
+    title: "The provider accepts a secret with a space, sent with `client_secret_basic`.",
+    expected: "E109",
+    reason:
+      "Authlib, which Canaille is built on, decodes `%20`, but doesn't decode `+` as a space. Use a secret without spaces, or `client_secret_post`.",
+  },
+  signInStep({
+    key: "sign-in-key",
+    title:
+      "A user signs in with `private_key_jwt` (RS256), with `IDP_CLIENT_ASSERTION_AUDIENCE=token_endpoint`.",
+    application: {
+      client: { method: "private_key_jwt" },
+      env: { IDP_CLIENT_ASSERTION_AUDIENCE: "token_endpoint" },
+    },
+  }),
+  consentRefusedStep(),
+  groupsStep(),
+  refreshRaceStep({}, 1),
+  killedProcessStep(),
+  maxAgeStep(),
+  revokedStep({
+    key: "consent-revoked",
+    title:
+      "A user takes back the consent on the provider's page: that session ends after the next expiry, no other.",
+    revoke: takeConsentBack,
+  }),
+  userLockedStep(),
+  logoutHereStep(),
+  logoutAtProviderStep(),
+];
+
+/** @param {import("../steps/revoked.mjs").Given} given */
+async function takeConsentBack({ stage, page }) {
+  const { origin } = new URL(page.url());
+  await page.goto(`${stage.server.issuer}/consent/`);
+  const card = page.locator(".card", { hasText: origin });
+  await card.getByText("Revoke access").click();
+  await card.getByText("Restore access").waitFor();
+}
+
+/** @returns {import("../servers.mjs").Step} */
+function consentRefusedStep() {
+  return {
+    key: "consent-refused",
+    title: "A user who refuses consent is back in the application, signed out, and can try again.",
+    run: (stage) =>
+      stage.withApplication({}, async ({ newTab, origin }) => {
+        const { page, probe } = await newTab();
+        await page.goto(`${origin}/guarded`);
+        await enterPassword(page, "grace");
+        await page.getByRole("button", { name: "Deny" }).click();
+        await page.waitForURL((url) => url.origin === origin);
+        const shown = await page.locator("body").innerText();
+        if (!shown.includes("access_denied")) return `the page shows ${shown.slice(0, 200)}`;
+        const { authenticated } = await probe();
+        return authenticated === false ? undefined : "the user is signed in";
+      }),
+  };
+}
+
+/** @returns {import("../servers.mjs").Step} */
+function groupsStep() {
+  return {
+    key: "groups",
+    title: "The `groups` claim opens a route for members of the group, and for nobody else.",
+    run: (stage) =>
+      stage.withApplication({}, async ({ newTab }) => {
+        const [ada, grace] = [await newTab(), await newTab()];
+        await ada.signIn("ada");
+        await grace.signIn("grace");
+        const [member, other] = [await ada.fetch("/admins"), await grace.fetch("/admins")];
+        return member.status === 200 && other.status === 403
+          ? undefined
+          : `status ${member.status} for a member, ${other.status} for another user`;
+      }),
+  };
+}
+
+/** @returns {import("../servers.mjs").Step} */
+function userLockedStep() {
+  return {
+    key: "user-locked",
+    title: "The provider locks a user: the session ends after the next expiry.",
+    expected: "status 503 after the next expiry",
+    reason:
+      "Authlib answers the refresh with `invalid_request` instead of `invalid_grant`. idpauth therefore doesn't end the session, but doesn't let the user in either.",
+    run: (stage) =>
+      stage.withApplication({}, async ({ newTab }) => {
+        const tab = await newTab();
+        await tab.signIn("locked");
+        const { canaille } = stage.server;
+        const [{ id }] = JSON.parse(await canaille(["get", "user", "--user-name", "locked"]));
+        await canaille(["set", "user", id, "--lock-date", "2026-01-01T00:00:00+00:00"]);
+        await tab.untilExpired();
+        const { status } = await tab.fetch("/api/session");
+        return status === 401 ? undefined : `status ${status} after the next expiry`;
+      }),
+  };
+}
