@@ -32,7 +32,6 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   frontchannelLogout: "on",
   sessionsPage: "on",
   events: "on",
-  allowUntypedLogoutTokens: "on",
   providers: "",
   defaultProvider: NAME,
   clientId: MARKED,
