@@ -24,6 +24,8 @@ import { newClientKey } from "../client-key.mjs";
  * @property {"client_secret_post" | "client_secret_basic" | "private_key_jwt"} [method]
  * @property {string} [id] default: a random one
  * @property {string} [secret] default: a random one
+ * @property {"back" | "front"} [logout] the channel by which Keycloak tells the application that its
+ *   session has ended; default none
  * @property {Record<string, unknown>} [settings] of the client's representation
  * @property {Record<string, string>} [attributes] of the client's representation
  * @property {readonly Record<string, unknown>[]} [mappers] in addition to groups and roles
@@ -85,8 +87,13 @@ function realmSettings(name) {
     roles: { realm: [{ name: "admin" }] },
     groups: [{ name: "admins" }, { name: "editors" }],
     users: [
-      userOf({ username: "ada", lastName: "Lovelace", groups: ["/admins"], realmRoles: ["admin"] }),
-      userOf({ username: "grace", lastName: "Hopper" }),
+      userOf({
+        username: "ada",
+        lastName: "Lovelace",
+        groups: ["/admins"],
+        realmRoles: [`default-roles-${name}`, "admin"],
+      }),
+      userOf({ username: "grace", lastName: "Hopper", realmRoles: [`default-roles-${name}`] }),
     ],
   };
 }
@@ -111,6 +118,7 @@ function userOf(user) {
  */
 function clientOf(wish) {
   const { origin, method = "client_secret_post", mappers = [], attributes, settings } = wish;
+  const { logout = "none" } = wish;
   const { id = `app-${randomUUID()}`, secret = randomBytes(24).toString("base64url") } = wish;
   const key = method === "private_key_jwt" ? newKey() : undefined;
   return {
@@ -119,10 +127,12 @@ function clientOf(wish) {
       ...(key === undefined ? { secret } : { clientAuthenticatorType: "client-jwt" }),
       redirectUris: [`${origin}/idpauth/login-callback`],
       protocolMappers: [...CLAIMS, ...mappers],
+      frontchannelLogout: logout === "front",
       ...settings,
       attributes: {
         "post.logout.redirect.uris": `${origin}/idpauth/logout-callback`,
         ...key?.attributes,
+        ...LOGOUT[logout](origin),
         ...attributes,
       },
     },
@@ -144,6 +154,19 @@ function newKey() {
     settings: { IDP_PRIVATE_KEY: setting },
   };
 }
+
+/** @type {Record<"none" | "back" | "front", (origin: string) => Record<string, string>>} */
+const LOGOUT = {
+  none: () => ({}),
+  back: (origin) => ({
+    "backchannel.logout.url": `${origin}/idpauth/backchannel-logout`,
+    "backchannel.logout.session.required": "true",
+  }),
+  front: (origin) => ({
+    "frontchannel.logout.url": `${origin}/idpauth/frontchannel-logout`,
+    "frontchannel.logout.session.required": "true",
+  }),
+};
 
 /** The claims `groups`, without paths, and `roles` in the ID token. */
 const CLAIMS = [

@@ -1,22 +1,28 @@
 // The current Keycloak.
-import { checkLiveStep } from "../steps/check-live.mjs";
-import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
-import { signInStep } from "../steps/sign-in.mjs";
 import { keycloak } from "./keycloak.mjs";
+import { inOwnRealm } from "./own-realm.mjs";
+import { END_STEPS } from "./steps-ends.mjs";
+import { LOGOUT_STEPS } from "./steps-logout.mjs";
 import { OUTAGE_STEPS } from "./steps-outages.mjs";
+import { SIGN_IN_STEPS } from "./steps-sign-in.mjs";
+
+const { key, title, ...race } = refreshRaceStep();
 
 export default keycloak({
   key: "keycloak",
   version: "26.7.3",
   homeVariable: "KEYCLOAK_HOME",
   steps: [
-    checkLiveStep({ expectedCodes: ["W004"] }),
-    signInStep({ key: "sign-in", title: "A user signs in with `client_secret_post`." }),
-    logoutHereStep(),
-    logoutAtProviderStep(),
+    ...SIGN_IN_STEPS,
     refreshRaceStep(),
+    inOwnRealm(
+      { key: `${key}-strict`, title: `With “Revoke Refresh Token” and reuse 0: ${title}`, ...race },
+      { settings: { revokeRefreshToken: true, refreshTokenMaxReuse: 0 } },
+    ),
     killedProcessStep(),
+    ...END_STEPS,
+    ...LOGOUT_STEPS,
     ...OUTAGE_STEPS,
   ],
 });
