@@ -45,7 +45,7 @@ export const CLIENT_STEPS = [
         },
         async ({ env }) => {
           const { client } = (await checkLive(env)).facts;
-          return client === "accepted" ? "accepted" : undefined;
+          return client === "refused" ? undefined : `client ${client}`;
         },
       ),
   },

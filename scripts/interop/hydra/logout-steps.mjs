@@ -29,28 +29,36 @@ export const LOGOUT_STEPS = [
     key: "logout-back-channel",
     title:
       "A logout at Hydra ends the session of that browser by back-channel logout, and not the user's session in another browser.",
-    setting: "IDP_BACKCHANNEL_LOGOUT",
+    env: { IDP_BACKCHANNEL_LOGOUT: "on" },
     expected: "the session continues: logout_token_typ",
     reason:
       "Hydra's logout tokens have no `exp`, which the standard requires (ory/hydra issue 4035), and `JWT` as their type.",
   }),
   logoutFromHydraStep({
+    key: "logout-back-channel-untyped",
+    title:
+      "With IDP_ALLOW_UNTYPED_LOGOUT_TOKENS, a logout at Hydra ends the session of that browser by back-channel logout.",
+    env: { IDP_BACKCHANNEL_LOGOUT: "on", IDP_ALLOW_UNTYPED_LOGOUT_TOKENS: "on" },
+    expected: "the session continues: logout_token_exp",
+    reason: "The setting doesn't allow a logout token without `exp`.",
+  }),
+  logoutFromHydraStep({
     key: "logout-front-channel",
     title:
       "A logout at Hydra ends the session of that browser by front-channel logout, and not the user's session in another browser.",
-    setting: "IDP_FRONTCHANNEL_LOGOUT",
+    env: { IDP_FRONTCHANNEL_LOGOUT: "on" },
   }),
 ];
 
 /**
- * @param {Omit<import("../servers.mjs").Step, "run"> & { setting: string }} step
+ * @param {Omit<import("../servers.mjs").Step, "run"> & { env: Record<string, string> }} step
  * @returns {import("../servers.mjs").Step}
  */
-function logoutFromHydraStep({ setting, ...step }) {
+function logoutFromHydraStep({ env, ...step }) {
   return {
     ...step,
     run: (stage) =>
-      stage.withApplication({ env: { [setting]: "on" } }, async ({ newTab, log }) => {
+      stage.withApplication({ env }, async ({ newTab, log }) => {
         const [tab, other] = [await newTab(), await newTab()];
         await tab.signIn();
         await other.signIn();

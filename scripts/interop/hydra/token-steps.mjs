@@ -1,5 +1,6 @@
 // What becomes of a session when Hydra refuses its tokens, changes its key, or is away.
 import { eventually } from "../application/tab.mjs";
+import { revokedStep } from "../steps/revoked.mjs";
 import { withRecorder } from "./token-recorder.mjs";
 
 /** Seconds after which a session must answer with 200 or 401, and no longer with 503. */
@@ -38,18 +39,12 @@ export const TOKEN_STEPS = [
         return settledAt(tab, 401);
       }),
   },
-  {
+  revokedStep({
     key: "consent-revoked",
     title:
-      "An administrator revokes the user's consent: the session ends with 401 at its next refresh.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab, env }) => {
-        const tab = await newTab();
-        await tab.signIn();
-        await stage.server.admin.revokeConsent({ subject: "ada", client: env["IDP_CLIENT_ID"] });
-        return settledAt(tab, 401);
-      }),
-  },
+      "An administrator revokes the user's consent: the session ends with 401 at its next refresh, and another user's continues.",
+    revoke: (stage, client) => stage.server.admin.revokeConsent({ subject: "ada", client }),
+  }),
   {
     key: "new-signing-key",
     title:
