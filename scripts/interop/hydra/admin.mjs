@@ -16,6 +16,7 @@ import { eventually } from "../application/tab.mjs";
  */
 
 const SCOPE = "openid email profile offline_access";
+const SIGNING_KEYS = "/admin/keys/hydra.openid.id-token";
 /** Seconds until Hydra must be ready. */
 const READY_SECONDS = 30;
 
@@ -64,11 +65,13 @@ export function createAdmin(origin) {
       ),
     /** Creates a key that signs ID tokens from then on. */
     newSigningKey: () =>
-      call("POST", "/admin/keys/hydra.openid.id-token", {
+      call("POST", SIGNING_KEYS, {
         alg: "RS256",
         use: "sig",
         kid: randomBytes(8).toString("hex"),
       }),
+    /** @param {string} kid */
+    removeSigningKey: (kid) => call("DELETE", `${SIGNING_KEYS}/${kid}`),
   };
 }
 

@@ -6,6 +6,9 @@ import { withRecorder } from "./token-recorder.mjs";
 /** Seconds after which a session must answer with 200 or 401, and no longer with 503. */
 const SETTLED_SECONDS = 40;
 
+const WRONG_KID =
+  "Hydra signs the ID token of such a refresh with the new key but names the old one in `kid` (ory/hydra issue 3573).";
+
 /** @typedef {import("../application/tab.mjs").Tab} Tab */
 
 /** @type {readonly import("../servers.mjs").Step[]} */
@@ -63,16 +66,17 @@ export const TOKEN_STEPS = [
   {
     key: "new-signing-key-refresh",
     title: "Hydra gets a new signing key: a session from before refreshes.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab }) => {
-        const tab = await newTab();
-        await tab.signIn();
-        await stage.server.admin.newSigningKey();
-        return settledAt(tab, 200);
-      }),
+    run: (stage) => refreshWithNewKey(stage, { isOldRemoved: false }),
     expected: "status 401",
-    reason:
-      "Hydra signs the ID token of such a refresh with the new key but names the old one in `kid` (ory/hydra issue 3573), so the signature is wrong.",
+    reason: WRONG_KID,
+  },
+  {
+    key: "old-signing-key-removed",
+    title:
+      "Hydra gets a new signing key, and an administrator removes the old one: a session from before refreshes.",
+    run: (stage) => refreshWithNewKey(stage, { isOldRemoved: true }),
+    expected: "status 503",
+    reason: WRONG_KID,
   },
   {
     key: "restart",
@@ -91,6 +95,21 @@ export const TOKEN_STEPS = [
       }),
   },
 ];
+
+/**
+ * @param {import("../servers.mjs").Stage} stage
+ * @param {{ isOldRemoved: boolean }} options
+ */
+function refreshWithNewKey(stage, { isOldRemoved }) {
+  return withRecorder(stage, {}, async ({ newTab }, { issued }) => {
+    const { admin } = stage.server;
+    const tab = await newTab();
+    await tab.signIn();
+    await admin.newSigningKey();
+    if (isOldRemoved) await admin.removeSigningKey(keyOf(issued.at(-1)));
+    return settledAt(tab, 200);
+  });
+}
 
 /**
  * @param {Tab} tab
