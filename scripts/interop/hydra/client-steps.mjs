@@ -34,22 +34,6 @@ export const CLIENT_STEPS = [
     application: { client: ENCODED },
   }),
   {
-    key: "basic-raw",
-    title:
-      "With client_secret_basic_raw, Hydra doesn't accept a client whose ID and secret contain such characters.",
-    run: (stage) =>
-      stage.withApplication(
-        {
-          client: { ...ENCODED, clientId: `${ENCODED.clientId} raw` },
-          env: { IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic_raw" },
-        },
-        async ({ env }) => {
-          const { client } = (await checkLive(env)).facts;
-          return client === "refused" ? undefined : `client ${client}`;
-        },
-      ),
-  },
-  {
     key: "sign-in-key",
     title:
       "A user signs in, and the client authenticates with the key that `idpauth keys` has made (private_key_jwt, its JWK set in Hydra, IDP_CLIENT_ASSERTION_AUDIENCE=token_endpoint).",

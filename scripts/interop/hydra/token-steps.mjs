@@ -46,7 +46,8 @@ export const TOKEN_STEPS = [
     key: "consent-revoked",
     title:
       "An administrator revokes the user's consent: the session ends with 401 at its next refresh, and another user's continues.",
-    revoke: (stage, client) => stage.server.admin.revokeConsent({ subject: "ada", client }),
+    revoke: ({ stage, clientId }) =>
+      stage.server.admin.revokeConsent({ subject: "ada", client: clientId }),
   }),
   {
     key: "new-signing-key",
