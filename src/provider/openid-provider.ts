@@ -16,6 +16,7 @@ import {
   type SignIn,
   type SpentRefresh,
 } from "../record/credentials.js";
+import { hasAskedFor } from "../record/missing-api-tokens.js";
 import type { SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
@@ -191,14 +192,17 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   ): Promise<void> {
     const { target } = request;
     if (target === undefined) return;
+    const missing = missingScopes(target, spent.scopes);
+    const isUnconsented =
+      missing.length > 0 && target.consentLater && !hasAskedFor(previous, target.api);
     await alone(request, async () => {
       verification.bearerToken(spent);
       checkAudience(spent, target, settings.issuer);
+      if (isUnconsented) throw new ProviderRefusedError("api_scopes_missing");
       if (spent.idToken === undefined) return;
       const metadata = await discovery.current(request.signal);
       await verification.verifyRefresh({ metadata, spent, previous, request });
     });
-    const missing = missingScopes(target, spent.scopes);
     const text = `The provider granted the token for the API ${target.api} without these scopes: ${missing.join(" ")}.`;
     if (missing.length > 0) connection.events.logOnce(logLine("api_scopes_missing", text));
     refreshes.succeeded(request);

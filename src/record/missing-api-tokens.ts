@@ -14,16 +14,27 @@ const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_gr
 /**
  * Refusals of an API with `consent: "later"` that a login can help with once: before a login has
  * asked for the API, they can mean that the user hasn't consented. Afterwards they are the
- * operator's mistake, and another login would end the same way.
+ * operator's mistake, and another login would end the same way. Keycloak ignores a scope that the
+ * login hasn't asked for, so the token that comes isn't for this API.
  */
-const UNCONSENTED: readonly string[] = ["invalid_target", "invalid_scope"];
+const UNCONSENTED: readonly string[] = [
+  "invalid_target",
+  "invalid_scope",
+  "api_token_audience",
+  "api_scopes_missing",
+];
+
+/** Whether a login of this session has requested the API by its name. Pure. */
+export function hasAskedFor({ idp_state: state }: SessionRecord, api: string): boolean {
+  return state.asked_apis?.includes(api) === true;
+}
 
 /**
  * Whether the user has just come back from a login that requested this API, so that another one
  * would end the same way. Pure.
  */
 export function hasJustAskedFor(record: SessionRecord, api: string, now: EpochSeconds): boolean {
-  return record.idp_state.asked_apis?.includes(api) === true && hasJustSignedIn(record, now);
+  return hasAskedFor(record, api) && hasJustSignedIn(record, now);
 }
 
 function hasJustSignedIn({ idp_login_at: at }: SessionRecord, now: EpochSeconds): boolean {
@@ -67,10 +78,9 @@ export function lackOf(
   const asked = state.asked_apis ?? [];
   const entry = target === undefined ? undefined : apiEntry(record, api, target);
   if (entry?.refused !== undefined && (isRecent(entry.at, now) || credentials?.refresh_token)) {
-    const isAsked = asked.includes(api);
     const isForUser =
       ASKS_USER.includes(entry.refused) ||
-      (consentLater && !isAsked && UNCONSENTED.includes(entry.refused));
+      (consentLater && !hasAskedFor(record, api) && UNCONSENTED.includes(entry.refused));
     const loginHelps = isForUser && !hasJustAskedFor(record, api, now);
     return { kind: "refused", reason: entry.refused, loginHelps };
   }

@@ -336,6 +336,42 @@ describe("the token that came for an API", () => {
   });
 });
 
+describe("a provider that ignores a scope which no login has requested, as Keycloak does", () => {
+  const later = { url: "https://reports.internal/", scope: "reports", consent: "later" } as const;
+
+  it.each<[string, object, object, object]>([
+    [
+      "api_token_audience",
+      { audience: "https://reports.example.com" },
+      { access_token: jwt({ aud: "account" }) },
+      { access_token: jwt({ aud: "https://reports.example.com" }) },
+    ],
+    ["api_scopes_missing", {}, { scope: "openid email" }, { scope: "openid email reports" }],
+  ])("gets one login that requests it (%s)", async (reason, option, without, granted) => {
+    app.use({ apis: { reports: { ...later, ...option } } });
+    const target = "audience" in option ? String(option.audience) : "reports";
+    await app.user.signIn();
+    app.responses[target] = without;
+    expect(await app.failure("reports")).toMatchObject({
+      code: "api_sign_in_required",
+      reason,
+      loginUrl: "/idpauth/login/?api=reports",
+    });
+    app.responses[target] = granted;
+    await app.user.signIn("/idpauth/login/?api=reports");
+    expect(typeof (await app.token("reports"))).toBe("string");
+    expect(app.application.provider.reuses).toBe(0);
+  });
+
+  it("keeps the user from a second login that would end the same way", async () => {
+    app.use({ apis: { reports: later } });
+    app.responses["reports"] = { scope: "openid email" };
+    await app.user.signIn("/idpauth/login/?api=reports");
+    expect(typeof (await app.token("reports"))).toBe("string");
+    expect(app.application.log.map(({ code }) => code)).toContain("api_scopes_missing");
+  });
+});
+
 describe("an ID token that comes with it", () => {
   const withIdToken = (claims: object) => {
     const { provider } = app.application;

@@ -49,15 +49,18 @@ describe("a user whose token the provider has refused", () => {
     expect(lack({ entry: refused(code) })).toEqual(expected);
   });
 
-  it.each(["access_denied", "invalid_target", "invalid_scope", "unauthorized_client"])(
-    "is sent to none that would end the same way: %s",
-    (code) => {
-      const expected = { kind: "refused", reason: code, loginHelps: false };
-      expect(lack({ entry: refused(code) })).toEqual(expected);
-    },
-  );
+  it.each([
+    "access_denied",
+    "invalid_target",
+    "invalid_scope",
+    "unauthorized_client",
+    "api_token_audience",
+  ])("is sent to none that would end the same way: %s", (code) => {
+    const expected = { kind: "refused", reason: code, loginHelps: false };
+    expect(lack({ entry: refused(code) })).toEqual(expected);
+  });
 
-  it.each(["invalid_target", "invalid_scope"])(
+  it.each(["invalid_target", "invalid_scope", "api_token_audience", "api_scopes_missing"])(
     "for an API with a later consent, is sent to one login: %s",
     (code) => {
       const entry = refused(code);
