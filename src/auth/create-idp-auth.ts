@@ -1,7 +1,14 @@
 import { systemClock } from "../clock.js";
 import type { IdpAuthNames } from "../config/names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
-import { ConfigurationError, isOutage, seeExplanation, type Finding } from "../errors.js";
+import {
+  ApiTokenError,
+  ConfigurationError,
+  isOutage,
+  seeExplanation,
+  type Finding,
+  type IdpAuthError,
+} from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import { stderrLog } from "../events/stderr-log.js";
@@ -140,7 +147,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       const { code, message, status } = error;
       // An outage of the provider or the store has its line already.
       if (status >= 500 && !isOutage(error))
-        events.log({ level: "warn", code, message, details: { reason: driverCode(error) } });
+        events.log({ level: "warn", code, message, details: causeOf(error) });
       return reply;
     },
     ...guard,
@@ -168,4 +175,10 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       assertRoutes();
     },
   };
+}
+
+/** The details of the line for an error that the application didn't catch. */
+function causeOf(error: IdpAuthError): Readonly<Record<string, string>> {
+  if (error instanceof ApiTokenError) return { reason: error.reason, api: error.api };
+  return { reason: driverCode(error) };
 }

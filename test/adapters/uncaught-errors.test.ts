@@ -237,6 +237,16 @@ it("the log has a line for what is neither an outage nor the user's", async () =
   expect(log.filter(({ code }) => code === "api_unreachable").length).toBe(1);
 });
 
+it("the log's line for an API's missing token names the API and the reason", async () => {
+  const error = new ApiTokenError("api_token_refused", "orders", "api_token_audience");
+  const get = await serve("node:http", error);
+  await get("/guarded", "text/html");
+  const lines = log.filter(({ code }) => code === "api_token_refused");
+  expect(lines.map(({ details }) => details)).toEqual([
+    { reason: "api_token_audience", api: "orders" },
+  ]);
+});
+
 const [, UNREACHABLE] = ERRORS[0]!;
 
 describe("on Express", () => {
