@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 
 /**
- * @param {"ES256" | "RS256"} alg
+ * @param {"ES256" | "RS256" | "PS256"} alg
  * @returns {{ publicKey: Record<string, unknown>, setting: string }} the half to register, and the
  *   value of IDP_PRIVATE_KEY
  */

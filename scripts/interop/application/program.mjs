@@ -3,7 +3,7 @@
 // the options that have no variable.
 import { createServer } from "node:http";
 import express from "express";
-import { hasClaim, isOutage } from "idpauth";
+import { hasClaim } from "idpauth";
 import { idpAuth } from "idpauth/express";
 import { redisStore } from "idpauth/redis";
 import { createClient } from "redis";
@@ -51,7 +51,7 @@ app.get("/call/:api", auth.idpRequired, async (req, res) => {
   const answer = await auth.fetchApi(req, String(req.params["api"]), "whoami");
   res.status(answer.status).json(await answer.json());
 });
-app.use(onError);
+app.use(auth.errorHandler);
 
 const server = createServer(app);
 server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
@@ -81,15 +81,4 @@ async function openRedis(url) {
   client.on("error", () => undefined);
   await client.connect();
   return redisStore(client);
-}
-
-/**
- * @param {Error & { code?: string }} error
- * @param {express.Request} _req
- * @param {express.Response} res
- * @param {express.NextFunction} _next
- */
-function onError(error, _req, res, _next) {
-  if (isOutage(error)) res.set("Retry-After", "1");
-  res.status(isOutage(error) ? 503 : 500).json({ code: error.code ?? "unknown" });
 }

@@ -9,7 +9,8 @@ import { startKeycloak } from "./start.mjs";
  * What the steps of this folder get as `stage.server`. `issuer`, `newClient` and `tokenRequests` are
  * those of one realm; a step that changes its realm calls `newServer`.
  *
- * @typedef {import("../servers.mjs").RunningServer & {
+ * @typedef {Omit<import("../servers.mjs").RunningServer, "newClient"> & {
+ *   newClient: import("./realm.mjs").Realm["newClient"],
  *   keycloak: import("./start.mjs").RunningKeycloak,
  *   realm: import("./realm.mjs").Realm,
  *   newServer: (wish?: import("./realm.mjs").RealmWish) => Promise<KeycloakServer>,

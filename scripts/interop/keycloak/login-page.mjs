@@ -75,6 +75,11 @@ async function fillIn(page, signIn) {
     if (signIn.remember === true) await page.getByLabel("Remember me").check();
     return { url, submit: button("Sign In") };
   }
+  // The page that asks for the user first, of a realm with organizations.
+  if (await has("#username")) {
+    await page.locator("#username").fill(user);
+    return { url, submit: button("Sign In") };
+  }
   if (await has("#kc-oauth")) return { url, submit: button(consent) };
   throw new Error(`Keycloak shows a page that isn't known here: ${await titleOf(page)}`);
 }

@@ -22,6 +22,7 @@ import { newClientKey } from "../client-key.mjs";
  * @typedef {object} KeycloakClientWish
  * @property {string} origin
  * @property {"client_secret_post" | "client_secret_basic" | "private_key_jwt"} [method]
+ * @property {"RS256" | "PS256" | "ES256"} [keyAlgorithm] with `private_key_jwt`; default RS256
  * @property {string} [id] default: a random one
  * @property {string} [secret] default: a random one
  * @property {"back" | "front"} [logout] the channel by which Keycloak tells the application that its
@@ -120,7 +121,7 @@ function clientOf(wish) {
   const { origin, method = "client_secret_post", mappers = [], attributes, settings } = wish;
   const { logout = "none" } = wish;
   const { id = `app-${randomUUID()}`, secret = randomBytes(24).toString("base64url") } = wish;
-  const key = method === "private_key_jwt" ? newKey() : undefined;
+  const key = method === "private_key_jwt" ? newKey(wish.keyAlgorithm) : undefined;
   return {
     client: {
       clientId: id,
@@ -144,8 +145,9 @@ function clientOf(wish) {
   };
 }
 
-function newKey() {
-  const { publicKey, setting } = newClientKey("RS256");
+/** @param {"RS256" | "PS256" | "ES256"} [algorithm] */
+function newKey(algorithm = "RS256") {
+  const { publicKey, setting } = newClientKey(algorithm);
   return {
     attributes: {
       "use.jwks.string": "true",

@@ -2,10 +2,15 @@
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
 import { keycloak } from "./keycloak.mjs";
 import { inOwnRealm } from "./own-realm.mjs";
+import { API_STEPS } from "./steps-apis.mjs";
 import { END_STEPS } from "./steps-ends.mjs";
 import { LOGOUT_STEPS } from "./steps-logout.mjs";
 import { OUTAGE_STEPS } from "./steps-outages.mjs";
+import { PROVIDER_STEPS } from "./steps-providers.mjs";
+import { REQUEST_STEPS } from "./steps-requests.mjs";
+import { RULE_STEPS } from "./steps-rules.mjs";
 import { SIGN_IN_STEPS } from "./steps-sign-in.mjs";
+import { STEP_UP_STEPS } from "./steps-step-up.mjs";
 
 const { key, title, ...race } = refreshRaceStep();
 
@@ -23,6 +28,11 @@ export default keycloak({
     killedProcessStep(),
     ...END_STEPS,
     ...LOGOUT_STEPS,
+    ...RULE_STEPS,
+    ...STEP_UP_STEPS,
+    ...REQUEST_STEPS,
+    ...API_STEPS,
+    ...PROVIDER_STEPS,
     ...OUTAGE_STEPS,
   ],
 });
