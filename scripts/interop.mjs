@@ -26,9 +26,10 @@ process.exit();
 async function list() {
   const results = readResults();
   for (const { key, load } of SERVERS) {
-    const { title, version, missing } = (await load()).default;
+    const server = (await load()).default;
+    const { title, version } = server;
     const last = results[key];
-    const state = (await missing()) ?? missingChromium() ?? "can run here";
+    const state = (await missingFor(server)) ?? "can run here";
     console.log(`${key.padEnd(14)} ${`${title} ${version}`.padEnd(34)} ${state}`);
     if (last !== undefined)
       console.log(`${"".padEnd(14)} last run on ${last.date}: ${count(last.steps)}`);
@@ -41,7 +42,7 @@ async function run(name) {
   const server = (await SERVERS.find(({ key }) => key === name)?.load())?.default;
   if (server === undefined) return;
   headline(`${server.title} ${server.version}`);
-  const missing = (await server.missing()) ?? missingChromium();
+  const missing = await missingFor(server);
   if (missing !== undefined) {
     console.log(`Skipped: ${missing}`);
     // The weekly run would be green without having run anything.
@@ -49,9 +50,15 @@ async function run(name) {
     return;
   }
   const chosen = values.step;
-  const result = await runServer(server, ({ key }) => chosen?.includes(key) ?? true);
+  const isChosen = (/** @type {{ key: string }} */ { key }) => chosen?.includes(key) ?? true;
+  const result = await ("run" in server ? server.run(isChosen) : runServer(server, isChosen));
   const isRight = result.steps.every(({ result: got, expected = "good" }) => got === expected);
   if (!isRight) process.exitCode = 1;
   if (chosen === undefined) keepResult(name, { ...server, ...result });
   console.log(`\n${count(result.steps)}.`);
+}
+
+/** @param {import("./interop/servers.mjs").Server | import("./interop/servers.mjs").ServerWithOwnRun} server */
+async function missingFor(server) {
+  return (await server.missing()) ?? ("run" in server ? undefined : missingChromium());
 }

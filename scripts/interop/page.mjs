@@ -48,7 +48,7 @@ function table(results) {
 function anchor(heading) {
   return heading
     .toLowerCase()
-    .replace(/[^\w\s-]/g, (character) => (character === "." ? "-" : ""))
+    .replace(/[^\w\s-]/g, "")
     .replace(/\s+/g, "-");
 }
 
@@ -65,16 +65,49 @@ export function count(steps) {
 
 /** @param {import("./results.mjs").ServerResult & { key: string }} result */
 function section({ key, title, version, date, commit, node, notes, steps }) {
-  const rows = steps.map(
-    ({ title, result, expected, reason, seconds }) =>
-      `| ${title} | ${result}${expected === result && reason !== undefined ? `: ${reason}` : ""} | ${seconds} s |`,
-  );
+  const configurations = new Set(steps.map(({ configuration }) => configuration));
   return `## ${title} ${version}
 
 \`npm run interop -- ${key}\`, run on ${date}, at commit ${commit}, on Node.js ${node}.
 ${notes === undefined ? "" : `\n${notes}\n`}
-| What was tried | Result | Duration |
-|---|---|---|
-${rows.join("\n")}
+${configurations.size === 1 ? stepTable(steps) : configurationTable(steps, [...configurations])}
 `;
+}
+
+/** @param {readonly import("./run-steps.mjs").StepResult[]} steps */
+function stepTable(steps) {
+  const rows = steps.map(
+    ({ title, result, expected, reason, seconds }) =>
+      `| ${title} | ${result}${expected === result && reason !== undefined ? `: ${reason}` : ""} | ${seconds} s |`,
+  );
+  return `| What was tried | Result | Duration |
+|---|---|---|
+${rows.join("\n")}`;
+}
+
+/**
+ * @param {readonly import("./run-steps.mjs").StepResult[]} steps
+ * @param {readonly (string | undefined)[]} configurations
+ */
+function configurationTable(steps, configurations) {
+  const titles = [...new Set(steps.map(({ title }) => title))];
+  const numbers = titles.map((_, index) => index + 1);
+  const rows = configurations.map((name) => {
+    const own = steps.filter(({ configuration }) => configuration === name);
+    const cells = titles.map((title) => own.find((step) => step.title === title)?.result ?? "–");
+    return `| ${name} | ${cells.join(" | ")} |`;
+  });
+  const reasons = steps.flatMap(({ configuration, title, result, expected, reason }) =>
+    expected === result && reason !== undefined
+      ? [`- ${configuration}, ${titles.indexOf(title) + 1}: ${reason}`]
+      : [],
+  );
+  return `${titles.map((title, index) => `${index + 1}. ${title}`).join("\n")}
+
+| Configuration | ${numbers.join(" | ")} |
+|---|${numbers.map(() => "---|").join("")}
+${rows.join("\n")}
+
+- \`–\`: the step isn't possible, because an earlier one has another result than \`good\`.
+${reasons.join("\n")}`;
 }

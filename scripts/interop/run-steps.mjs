@@ -9,6 +9,7 @@ import { startChromium } from "./browser.mjs";
  * @typedef {object} StepResult
  * @property {string} key
  * @property {string} title
+ * @property {string} [configuration] of the server, if it runs in several
  * @property {string} result `good`, or what happened instead
  * @property {string} [expected] the other result that is expected
  * @property {string} [reason] why

@@ -11,6 +11,10 @@
  * @property {readonly Step[]} steps in order
  * @property {string} [notes] Markdown, above its table on the page
  *
+ * @typedef {Omit<Server, "start" | "steps"> & { run: OwnRun }} ServerWithOwnRun runs by itself, with
+ *   neither Chromium nor a folder
+ * @typedef {(isChosen: (choice: { key: string }) => boolean) => Promise<{ version: string, steps: import("./run-steps.mjs").StepResult[] }>} OwnRun
+ *
  * @typedef {object} RunningServer
  * @property {string} version as it tells it itself, if it does
  * @property {string} issuer
@@ -40,11 +44,17 @@
  * @property {(options: import("./application/start.mjs").ApplicationOptions, use: (application: import("./application/start.mjs").RunningApplication) => Promise<string | undefined | void>) => Promise<string | undefined>} withApplication
  */
 
-/** @type {readonly { key: string, load: () => Promise<{ default: Server }> }[]} */
+/** @type {readonly { key: string, load: () => Promise<{ default: Server | ServerWithOwnRun }> }[]} */
 export const SERVERS = [
   { key: "keycloak", load: () => import("./keycloak/server.mjs") },
   { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
   { key: "hydra", load: () => import("./hydra/server.mjs") },
   { key: "zitadel", load: () => import("./zitadel/server.mjs") },
   { key: "python", load: () => import("./python/server.mjs") },
+  { key: "oidc-provider", load: async () => ({ default: (await npmServers()).oidcProvider }) },
+  { key: "better-auth", load: async () => ({ default: (await npmServers()).betterAuth }) },
 ];
+
+function npmServers() {
+  return import("./npm/servers.mjs");
+}

@@ -1,32 +1,45 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CONFIGURATIONS } from "../../scripts/interop/npm/configurations.mjs";
+import { betterAuth, oidcProvider } from "../../scripts/interop/npm/servers.mjs";
 import { STEPS } from "../../scripts/interop/npm/steps.mjs";
+import { readResults } from "../../scripts/interop/results.mjs";
 import { root } from "../../scripts/run.mjs";
 
 const page = readFileSync(path.join(root, "docs/evidence/interop.md"), "utf8");
 
-it("docs/evidence/interop.md shows the expected result of each configuration and step; if not, run `npm run interop`", () => {
-  const [, , ...rows] = page.split("\n").filter((line) => line.startsWith("|"));
-  const shown = rows.map((row) => row.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")));
-  const expected = CONFIGURATIONS.map(({ program, title, expected = {} }) => [
-    program,
-    title,
-    ...STEPS.map((_, index) => expected[index + 1] ?? "good"),
-  ]);
-  expect(shown).toEqual(expected);
-});
+describe.each([oidcProvider, betterAuth])(
+  "$key, which is installed from npm",
+  ({ key, ...server }) => {
+    const kept = readResults()[key];
 
-it("docs/evidence/interop.md names each step and the versions that the lock file installs", () => {
+    it("was run in the version that the lock file installs; if not, run `npm run interop -- oidc-provider better-auth`", () => {
+      expect(kept?.version).toBe(server.version);
+      expect(page).toContain(`\n## ${key} ${server.version}\n`);
+      expect(kept?.notes).toBe(server.notes);
+    });
+
+    it("has the expected result of each configuration and step", () => {
+      const shown = kept?.steps.map(({ configuration, title, result }) => [
+        configuration,
+        title,
+        result,
+      ]);
+      const own = CONFIGURATIONS.filter(({ program }) => program === key);
+      const expected = own.flatMap(({ title: configuration, possible, expected = {} }) =>
+        STEPS.slice(0, possible).map(({ title }, index) => [
+          configuration,
+          title,
+          expected[index + 1]?.expected ?? "good",
+        ]),
+      );
+      expect(shown).toEqual(expected);
+    });
+  },
+);
+
+it("docs/evidence/interop.md names each step of the providers from npm", () => {
   for (const [index, { title }] of STEPS.entries())
     expect(page).toContain(`\n${index + 1}. ${title}\n`);
-  const lock = JSON.parse(
-    readFileSync(path.join(root, "scripts/interop/npm/package-lock.json"), "utf8"),
-  ) as {
-    packages: Record<string, { version: string; resolved?: string }>;
-  };
-  for (const name of ["better-auth", "@better-auth/oauth-provider", "oidc-provider"]) {
-    expect(page).toContain(`${name} ${lock.packages[`node_modules/${name}`]!.version}`);
-  }
 });

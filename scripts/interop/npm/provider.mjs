@@ -1,6 +1,5 @@
 // Starts a provider program of `npm run interop`, sends it commands and ends it.
 import { fork } from "node:child_process";
-import { createServer } from "node:http";
 import path from "node:path";
 
 /**
@@ -14,17 +13,6 @@ import path from "node:path";
  * @property {() => Promise<void>} resume
  * @property {() => Promise<void>} end
  */
-
-/** @returns {Promise<number>} a port of 127.0.0.1 that is free now */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /**
  * @param {string} program

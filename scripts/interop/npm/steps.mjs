@@ -29,10 +29,8 @@ export const STEPS = [
       "`idpauth check --live` finds no error and no warning, and the provider accepts the client.",
     async run({ env }) {
       const { codes, client } = await checkLive(env);
-      return [
-        codes.join(", ") || "good",
-        ...(client === "accepted" ? [] : [`client ${client}`]),
-      ].join(", ");
+      if (codes.length > 0) return codes.join(", ");
+      return client === "accepted" ? "good" : `client ${client}`;
     },
   },
   {

@@ -21,7 +21,16 @@ const LOG_SECONDS = 0.3;
 const PROGRAM = path.join(import.meta.dirname, "provider.py");
 
 /** @type {import("../servers.mjs").Server} */
-export default { key: "python", title: "Canaille", version: VERSION, missing, start, steps };
+export default {
+  key: "python",
+  title: "Canaille",
+  version: VERSION,
+  notes:
+    "Clients register themselves (RFC 7591), and users and groups come from Canaille's command line. Canaille's ID tokens live for an hour, and the run shortens that. Its refresh tokens end with the access token, so give access tokens more than an hour (`OAUTH2_TOKEN_EXPIRES_IN`; by default, they live for ten days).",
+  missing,
+  start,
+  steps,
+};
 
 /** @param {string} folder */
 async function start(folder) {

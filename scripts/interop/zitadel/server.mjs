@@ -50,6 +50,8 @@ export default {
   key: "zitadel",
   title: "zitadel/oidc's example provider",
   version,
+  notes:
+    "The library's example server, with its own login page and storage. A program around it registers clients and shortens the lifetimes. Its users have no session at the provider: each sign-in asks for the password.",
   missing,
   start,
   steps,
