@@ -59,8 +59,8 @@ export interface ProviderProfile {
   };
   /** Undefined: the `end_session_endpoint`. */
   readonly logout: OwnLogoutAddress | undefined;
-  /** Whether some of its versions send logout tokens without `typ: logout+jwt`. */
-  readonly untypedLogoutTokens: boolean;
+  /** What some of its versions leave out of logout tokens: `typ: logout+jwt`, or `exp`. */
+  readonly logoutTokens: { readonly mayLackType: boolean; readonly mayLackExp: boolean };
   /** Whether front-channel logouts name the issuer. */
   readonly frontchannelIss: boolean;
   /** The endpoints that several issuers of this provider have in common. */
@@ -81,8 +81,9 @@ const STANDARD: ProviderProfile = {
   assertion: { audience: "issuer", algorithm: "RS256" },
   apiTokens: { namedBy: "parameters", mayBeOpaque: true },
   logout: undefined,
-  // ASVS 10.5.5 demands the type. OpenID Connect Back-Channel Logout 1.0 recommends it.
-  untypedLogoutTokens: false,
+  // OpenID Connect Back-Channel Logout 1.0 demands `exp` and recommends the type, which ASVS 10.5.5
+  // demands.
+  logoutTokens: { mayLackType: false, mayLackExp: false },
   frontchannelIss: true,
   sharedEndpoints: [],
 };
@@ -156,14 +157,21 @@ const ROWS = {
     // https://www.keycloak.org/docs/latest/server_admin/#_offline-access
     offline: "nothing",
     // Before version 25: https://github.com/keycloak/keycloak/issues/28939
-    untypedLogoutTokens: true,
+    logoutTokens: { mayLackType: true, mayLackExp: false },
   },
   zitadel: {
     // It runs on every operator's own hostname, too.
     matches: ({ authorizationEndpoint }) =>
       authorizationEndpoint?.pathname === "/oauth/v2/authorize",
     // https://zitadel.com/docs/guides/integrate/back-channel-logout
-    untypedLogoutTokens: true,
+    logoutTokens: { mayLackType: true, mayLackExp: false },
+  },
+  hydra: {
+    // As Zitadel.
+    matches: ({ authorizationEndpoint }) => authorizationEndpoint?.pathname === "/oauth2/auth",
+    assertion: { audience: "token_endpoint", algorithm: "RS256" },
+    // https://github.com/ory/hydra/issues/4035
+    logoutTokens: { mayLackType: true, mayLackExp: true },
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -28,6 +28,7 @@ const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS
 
 /** What an assertion takes from the discovery document. */
 interface Metadata {
+  readonly authorization_endpoint?: string | undefined;
   readonly token_endpoint: string;
   readonly token_endpoint_auth_signing_alg_values_supported?: readonly string[] | undefined;
 }
@@ -174,8 +175,9 @@ export function assertionAlgorithm(
 export function assertionAudience(
   { issuer, clientAssertionAudience: given }: AudienceSettings,
   endpoint: string,
-  { token_endpoint: tokenEndpoint }: Pick<Metadata, "token_endpoint">,
+  metadata: Pick<Metadata, "token_endpoint" | "authorization_endpoint">,
 ): string {
-  const audience = given ?? profileOf(issuer).assertion.audience;
+  const { token_endpoint: tokenEndpoint } = metadata;
+  const audience = given ?? profileOf(issuer, metadata).assertion.audience;
   return { issuer, token_endpoint: tokenEndpoint, endpoint }[audience];
 }

@@ -2,7 +2,7 @@
 import { createPublicKey } from "node:crypto";
 import type { CompactJWSHeaderParameters, CryptoKey, JWK } from "jose";
 import { JWKSMultipleMatchingKeys } from "jose/errors";
-import { createLocalJWKSet } from "jose/jwks/local";
+import { createLocalJWKSet, type LocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import { isTooSmall } from "../keys/rsa-key-size.js";
@@ -70,24 +70,33 @@ export function keySetOf(
   }
 
   /**
-   * Yields the key that the header names; without a name, every key for the algorithm. Skips
-   * unusable keys.
+   * Yields the key that the header names, then the others for the algorithm, since a name is only a
+   * hint (RFC 7515 section 4.1.4): some providers sign with a new key under the old one's name. If
+   * the header names a key that isn't listed, none.
    */
   async function* candidates(
     { alg, kid }: CompactJWSHeaderParameters,
     keyFits: SignedToken["keyFits"] = () => true,
   ): AsyncGenerator<CryptoKey> {
-    for (const { issuer, find } of groups) {
-      if (!keyFits(issuer)) continue;
-      try {
-        yield await find(withoutUndefined({ alg, kid }));
-      } catch (error) {
-        if (error instanceof JWKSMultipleMatchingKeys) yield* error;
-      }
-    }
+    const fitting = groups.filter(({ issuer }) => keyFits(issuer));
+    for (const { find } of fitting) yield* found(find, withoutUndefined({ alg, kid }));
+    if (kid === undefined || !kids.has(kid)) return;
+    for (const { find } of fitting) yield* found(find, { alg });
   }
 
   return { requestedAt, fetchNumber, judge };
+}
+
+/** Yields the keys that a header names. Skips unusable ones. */
+async function* found(
+  find: LocalJWKSet,
+  header: CompactJWSHeaderParameters,
+): AsyncGenerator<CryptoKey> {
+  try {
+    yield await find(header);
+  } catch (error) {
+    if (error instanceof JWKSMultipleMatchingKeys) yield* error;
+  }
 }
 
 async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<boolean> {

@@ -22,6 +22,9 @@ import type { ProviderMetadata } from "./provider-metadata.js";
  */
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
+/** Seconds after which a token without `exp` has expired: the longest life that is recommended. */
+const LIFE_WITHOUT_EXP_SECONDS = 120;
+
 /** A logout token has few claims, and anyone can send one. */
 const MAX_LOGOUT_TOKEN_LENGTH = 16 * 1024;
 
@@ -50,8 +53,9 @@ export async function verifyLogoutToken(
   const { header, type, claims } = readJwt(token, [LOGOUT_TYPE, "jwt", undefined], refused);
   const checked = checkLogoutClaims(claims, expected);
   const metadata = await expected.metadata();
-  const { untypedLogoutTokens } = profileOf(metadata.issuer, metadata);
-  if (type !== LOGOUT_TYPE && !untypedLogoutTokens) throw refused("typ");
+  const { mayLackType, mayLackExp } = profileOf(metadata.issuer, metadata).logoutTokens;
+  if (type !== LOGOUT_TYPE && !mayLackType) throw refused("typ");
+  if (claims.exp === undefined && !mayLackExp) throw refused("exp");
   if (!metadata.id_token_signing_alg_values_supported.includes(header.alg)) throw refused("alg");
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
@@ -69,7 +73,8 @@ function checkLogoutClaims(
   expected: ExpectedClaims,
 ): { readonly logout: LogoutToken; readonly doubts: readonly Doubt[] } {
   const { sub, sid } = withoutAbsent(claims);
-  const { issuer, iat, doubts } = checkIssuance(claims, expected, refused);
+  const { exp = Number(claims["iat"]) + LIFE_WITHOUT_EXP_SECONDS } = claims;
+  const { issuer, iat, doubts } = checkIssuance({ ...claims, exp }, expected, refused);
   if (doubts.some(({ reason }) => reason === "iss")) throw refused("iss");
   const events = claims["events"];
   if (!isObject(events) || !Object.hasOwn(events, LOGOUT_EVENT) || !isObject(events[LOGOUT_EVENT]))

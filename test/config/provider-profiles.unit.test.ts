@@ -65,7 +65,7 @@ function throws(act: () => void): boolean {
 
 /** Issuers of each provider, and what only looks like one. */
 const ISSUERS: Record<
-  Exclude<KnownProvider, "keycloak" | "zitadel">,
+  Exclude<KnownProvider, "keycloak" | "zitadel" | "hydra">,
   { readonly own: readonly string[]; readonly foreign: readonly string[] }
 > = {
   google: {
@@ -123,7 +123,7 @@ describe.each(Object.entries(ISSUERS))("%s", (name, { own, foreign }) => {
   });
 });
 
-describe("Keycloak and Zitadel", () => {
+describe("Keycloak, Zitadel and Hydra", () => {
   const at = (authorization_endpoint: string) => profileOf(UNKNOWN, { authorization_endpoint });
 
   it("are recognized by the path of their authorization endpoint", () => {
@@ -134,14 +134,18 @@ describe("Keycloak and Zitadel", () => {
     );
     expect(at("no address")).toBe(profileOf(UNKNOWN));
     expect(at("https://sso.example/oauth/v2/authorize")).toBe(PROVIDER_PROFILES.zitadel);
+    expect(at("https://sso.example/oauth2/auth")).toBe(PROVIDER_PROFILES.hydra);
   });
 
   it("Keycloak differs only in what is decided with its discovery document", () => {
-    const differing = { offline: "nothing", untypedLogoutTokens: true };
+    const logoutTokens = { mayLackType: true, mayLackExp: false };
     const { matches: _, ...keycloak } = PROVIDER_PROFILES.keycloak;
     const { matches: _others, ...others } = profileOf(UNKNOWN);
-    expect(keycloak).toEqual({ ...others, ...differing });
-    expect(others).toMatchObject({ offline: "offline_access", untypedLogoutTokens: false });
+    expect(keycloak).toEqual({ ...others, offline: "nothing", logoutTokens });
+    expect(others).toMatchObject({
+      offline: "offline_access",
+      logoutTokens: { mayLackType: false, mayLackExp: false },
+    });
   });
 });
 

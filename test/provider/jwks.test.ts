@@ -67,6 +67,16 @@ describe("the life of the provider's keys", () => {
     expect(fetches()).toBe(1);
   });
 
+  it("[F8] a new key that signs under the old one's name is found among the newest keys", async () => {
+    const [old] = rig.idp.jwks.document().keys;
+    await rig.idp.rotateKeys({ keepOld: true });
+    rig.idp.mutateIdToken = (draft) => ({
+      header: { ...draft.header, kid: old?.["kid"] as string },
+    });
+    expect(await rig.renew(signedIn)).toEqual(accepted);
+    expect(fetches()).toBe(1);
+  });
+
   it("[F8] without any kid every key that fits is tried", async () => {
     rig.idp.jwks.publishWithoutKid();
     await rig.idp.jwks.publishSeveral(3);

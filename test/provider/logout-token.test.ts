@@ -64,27 +64,43 @@ describe("a logout token", () => {
     ).toBe(refused(`logout_token_${what}`));
   });
 
-  it.each(["/realms/shop/protocol/openid-connect/auth", "/oauth/v2/authorize"])(
-    "without the type, it's accepted from a provider that is known to leave it out (%s), but never as a token of another type",
-    async (path) => {
+  describe.each([
+    ["/realms/shop/protocol/openid-connect/auth", false],
+    ["/oauth/v2/authorize", false],
+    ["/oauth2/auth", true],
+  ])("of a provider that is known to leave something out (%s)", (path, mayLackExp) => {
+    /** The user, or the refusal. */
+    async function verified(options: Parameters<Rig["idp"]["logoutToken"]>[0], age = 0) {
       rig = await startRig();
+      const iat = Math.floor(rig.idp.clock.now() / 1000) - age;
       const authorization_endpoint = new URL(path, rig.idp.issuer).href;
       const provider = rig.settingsWith({ providerMetadata: { authorization_endpoint } });
-      for (const typ of ["JWT", undefined])
-        expect(
-          await provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", header: { typ } })),
-        ).toMatchObject({ sub: "ada" });
-      for (const refusedToken of [
-        { header: { typ: "at+jwt" } },
-        { header: { typ: "JWT" }, claims: { events: undefined } },
-      ])
-        expect(
-          await rejection(
-            provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...refusedToken })),
-          ),
-        ).toBe(refused(`logout_token_${"claims" in refusedToken ? "events" : "typ"}`));
-    },
-  );
+      const verification = provider.verifyLogoutToken(rig.idp.logoutToken({ iat, ...options }));
+      return verification.then(
+        ({ sub }) => sub,
+        () => rejection(verification),
+      );
+    }
+
+    it.each(["JWT", undefined])("it's accepted with `typ` %s", async (typ) => {
+      expect(await verified({ sub: "ada", header: { typ } })).toBe("ada");
+    });
+
+    it.each([
+      ["typ", { header: { typ: "at+jwt" } }],
+      ["events", { header: { typ: "JWT" }, claims: { events: undefined } }],
+    ])("it's refused all the same for its %s", async (what, options) => {
+      expect(await verified({ sub: "ada", ...options })).toBe(refused(`logout_token_${what}`));
+    });
+
+    it.each([
+      [115, mayLackExp],
+      [126, false],
+    ])("without `exp` and %s seconds old, it's accepted: %s", async (age, isAccepted) => {
+      const token = { sub: "ada", claims: { exp: undefined } };
+      expect(await verified(token, age)).toBe(isAccepted ? "ada" : refused("logout_token_exp"));
+    });
+  });
 
   it.each(["", "a.b.c", `${"a".repeat(16_385)}.a.a`])(
     "is refused: no JWT, or too long",
