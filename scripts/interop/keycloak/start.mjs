@@ -1,9 +1,11 @@
 // Runs Keycloak on PostgreSQL, with a public https address whose certificate comes from a CA of its
 // own, and an internal http address.
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import path from "node:path";
 import { createCertificate } from "../../certificate.mjs";
+import { seconds } from "../application/tab.mjs";
 import { freePort, startProgram } from "../processes.mjs";
 import { openAdmin } from "./admin.mjs";
 import { javaArguments, needKeycloak } from "./install.mjs";
@@ -59,7 +61,7 @@ export async function startKeycloak(wanted) {
       ready: /\bstarted in\b|Listening on:/,
       seconds: START_SECONDS,
     });
-    await served(internalUrl);
+    await served(url, files.authority);
     return program;
   };
   let program = await launch().catch(async (/** @type {unknown} */ error) => {
@@ -137,21 +139,32 @@ function writeCertificates(folder) {
 }
 
 /**
- * Keycloak listens before it has set up its database.
+ * Keycloak listens before it has set up its database. The first https request takes seconds too, so
+ * that this is one.
  *
  * @param {string} url
+ * @param {string} authority the CA's file
  */
-async function served(url) {
+async function served(url, authority) {
+  const ca = readFileSync(authority);
   const late = Date.now() + START_SECONDS * 1000;
   while (Date.now() < late) {
-    const status = await fetch(`${url}/realms/master`).then(
-      (response) => response.status,
-      () => undefined,
-    );
+    const status = await statusOf(`${url}/realms/master/.well-known/openid-configuration`, ca);
     if (status === 200) return;
-    await new Promise((resolve) => {
-      setTimeout(resolve, 500);
-    });
+    await seconds(0.5);
   }
   throw new Error(`Keycloak isn't ready after ${START_SECONDS} s`);
+}
+
+/**
+ * @param {string} url
+ * @param {Buffer} ca
+ * @returns {Promise<number | undefined>} undefined: no answer
+ */
+function statusOf(url, ca) {
+  return new Promise((resolve) => {
+    get(url, { ca }, (response) => resolve(response.resume().statusCode)).once("error", () =>
+      resolve(undefined),
+    );
+  });
 }
