@@ -21,13 +21,23 @@ export async function whatIsMissing() {
   if (HYDRA !== undefined)
     return existsSync(HYDRA) ? undefined : `HYDRA is ${HYDRA}, which doesn't exist.`;
   if (existsSync(cached())) return undefined;
-  const wanted = `Install Go ${GO.join(".")} or later, or set HYDRA to a hydra ${VERSION} binary with SQLite.`;
-  const found = await run("go", ["env", "GOVERSION"]).catch(() => undefined);
+  const wanted = `Install Go ${GO.join(".")} or later and a C compiler, or set HYDRA to a hydra ${VERSION} binary with SQLite.`;
+  const found = await run("go", ["env", "GOVERSION", "CC"]).catch(() => undefined);
   if (found === undefined) return `Hydra is built with Go, which isn't installed. ${wanted}`;
-  const [major = 0, minor = 0] = /go(\d+)\.(\d+)/.exec(found.stdout)?.slice(1).map(Number) ?? [];
+  const [go = "", compiler = ""] = found.stdout.split("\n");
+  if (!isEnough(go)) return `${go} is too old to build Hydra. ${wanted}`;
+  const hasCompiler = await run(compiler, ["--version"]).then(
+    () => true,
+    () => false,
+  );
+  return hasCompiler ? undefined : `Hydra's SQLite is built with C. ${wanted}`;
+}
+
+/** @param {string} go such as "go1.26.8" */
+function isEnough(go) {
+  const [major = 0, minor = 0] = /go(\d+)\.(\d+)/.exec(go)?.slice(1).map(Number) ?? [];
   const [neededMajor = 0, neededMinor = 0] = GO;
-  const isEnough = major > neededMajor || (major === neededMajor && minor >= neededMinor);
-  return isEnough ? undefined : `Go ${major}.${minor} is too old. ${wanted}`;
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
 }
 
 /** @returns {Promise<string>} the path of the binary, which is built if it isn't there */
