@@ -1,6 +1,7 @@
 // Runs idpauth against real OpenID providers: `npm run interop -- NAME` brings one up, uses its own
 // pages in Chromium, prints what came of each step, and stops it. Without NAME: the providers that
-// it knows, and what they lack on this machine. `--step=KEY` runs one step and keeps no result.
+// it knows, and what they lack on this machine. `--step=KEY` runs one step, and `--pictures` takes the
+// pictures of the provider's console for its page; both keep no result.
 import { parseArgs } from "node:util";
 import { missingChromium } from "./interop/browser.mjs";
 import { count } from "./interop/page.mjs";
@@ -10,7 +11,7 @@ import { SERVERS } from "./interop/servers.mjs";
 import { headline } from "./run.mjs";
 
 const { values, positionals } = parseArgs({
-  options: { step: { type: "string", multiple: true } },
+  options: { step: { type: "string", multiple: true }, pictures: { type: "boolean" } },
   allowPositionals: true,
 });
 const known = SERVERS.map(({ key }) => key);
@@ -49,6 +50,7 @@ async function run(name) {
     if (process.env["CI"] === "true") process.exitCode = 1;
     return;
   }
+  if (values.pictures) return takePictures(server);
   const chosen = values.step;
   const isChosen = (/** @type {{ key: string }} */ { key }) => chosen?.includes(key) ?? true;
   const result = await ("run" in server ? server.run(isChosen) : runServer(server, isChosen));
@@ -61,4 +63,15 @@ async function run(name) {
 /** @param {import("./interop/servers.mjs").Server | import("./interop/servers.mjs").ServerWithOwnRun} server */
 async function missingFor(server) {
   return (await server.missing()) ?? ("run" in server ? undefined : missingChromium());
+}
+
+/** @param {import("./interop/servers.mjs").Server | import("./interop/servers.mjs").ServerWithOwnRun} server */
+async function takePictures(server) {
+  if ("run" in server || server.pictures === undefined) {
+    console.log("There are no pictures of its console.");
+    return;
+  }
+  const step = { key: "pictures", title: "", run: server.pictures };
+  const { steps } = await runServer({ ...server, steps: [step] }, () => true);
+  if (steps.some(({ result }) => result !== "good")) process.exitCode = 1;
 }

@@ -9,6 +9,7 @@
  *   get what is missing; downloads nothing
  * @property {(folder: string) => Promise<RunningServer>} start in a temporary folder, on free ports
  * @property {readonly Step[]} steps in order
+ * @property {(stage: Stage) => Promise<undefined>} [pictures] takes those of its page
  * @property {string} [notes] Markdown, above its table on the page
  *
  * @typedef {Omit<Server, "start" | "steps"> & { run: OwnRun }} ServerWithOwnRun runs by itself, with

@@ -1,5 +1,6 @@
 // The current Keycloak.
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
+import { takePictures } from "./console-pictures.mjs";
 import { keycloak } from "./keycloak.mjs";
 import { inOwnRealm } from "./own-realm.mjs";
 import { API_STEPS } from "./steps-apis.mjs";
@@ -14,7 +15,7 @@ import { STEP_UP_STEPS } from "./steps-step-up.mjs";
 
 const { key, title, ...race } = refreshRaceStep();
 
-export default keycloak({
+const server = keycloak({
   key: "keycloak",
   version: "26.7.3",
   homeVariable: "KEYCLOAK_HOME",
@@ -36,3 +37,6 @@ export default keycloak({
     ...OUTAGE_STEPS,
   ],
 });
+
+/** @type {import("../servers.mjs").Server} */
+export default { ...server, pictures: takePictures };

@@ -39,7 +39,7 @@ function code() {
  * @param {import("../servers.mjs").Stage} stage
  * @returns {Promise<import("./keycloak.mjs").KeycloakServer>}
  */
-async function withLevels(stage) {
+export async function withLevels(stage) {
   const server = await stage.server.newServer({
     settings: {
       attributes: { "acr.loa.map": JSON.stringify(LEVELS) },
