@@ -61,8 +61,9 @@ export function credentialsInWords(
 
 /**
  * Encodes as application/x-www-form-urlencoded (URL standard): letters, digits and `*-._` stay
- * unchanged. oauth4webapi's encodes `-`.
+ * unchanged. oauth4webapi's encodes `-`. A space is `%20`: everybody decodes it, but Authlib
+ * doesn't decode `+`.
  */
 function formEncoded(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
+  return new URLSearchParams([["", text]]).toString().slice(1).replaceAll("+", "%20");
 }

@@ -313,7 +313,7 @@ describe("the code exchange", () => {
 
   it.each([
     ["client_secret_basic", "my-app.v1_*", "s-1.2_3*", "my-app.v1_*:s-1.2_3*"],
-    ["client_secret_basic", "a b", "ü:+%&=~!'()", "a+b:%C3%BC%3A%2B%25%26%3D%7E%21%27%28%29"],
+    ["client_secret_basic", "a b", "ü:+%&=~!'()", "a%20b:%C3%BC%3A%2B%25%26%3D%7E%21%27%28%29"],
   ] as const)(
     "%s sends client ID %j and secret %j as %j",
     async (tokenEndpointAuthMethod, clientId, clientSecret, expected) => {
