@@ -41,7 +41,7 @@ function resultsTable(read) {
   const adapters = cellsOf(found(read("adapters"), /^\| \*\*Checks passed\*\* \|.*$/m)).slice(1);
   const runtimes = matches(read("runtimes"), /^\| ((?:Node|Bun) .*?) \|.*?\| ([\d,]+ of [\d,]+)/gm);
   const stores = matches(read("scaling"), /^\| .* \| all(?: that .*)? \|$/gm);
-  const providers = matches(read("interop"), /^\| \[(.*)\]\(#.*\) \| .* \| (.*) \|$/gm);
+  const providers = matches(read("interop"), /^\| (.*) \| \d{4}-\d\d-\d\d \| (.*) \|$/gm);
   const scenarios = matches(read("browsers"), /^\| .* \| (passed|failed) \| (passed|failed) \|$/gm);
   const files = matches(read("mutation"), /^\| `src\/.*\| \d.*$/gm).map(([row = ""]) =>
     cellsOf(row),

@@ -38,18 +38,9 @@ function measuredLine(results) {
 /** @param {readonly import("./results.mjs").ServerResult[]} results */
 function table(results) {
   const rows = results.map(
-    ({ title, version, date, steps }) =>
-      `| [${title} ${version}](#${anchor(`${title} ${version}`)}) | ${date} | ${count(steps)} |`,
+    ({ title, version, date, steps }) => `| ${title} ${version} | ${date} | ${count(steps)} |`,
   );
   return `| Provider | Run on | Steps |\n|---|---|---|\n${rows.join("\n")}\n`;
-}
-
-/** @param {string} heading */
-function anchor(heading) {
-  return heading
-    .toLowerCase()
-    .replace(/[^\w\s-]/g, "")
-    .replace(/\s+/g, "-");
 }
 
 /** @param {readonly import("./run-steps.mjs").StepResult[]} steps */
