@@ -93,6 +93,7 @@ describe("the issuers and scopes of the pages", () => {
     ["self-hosted.md", 0, /\/application\/o\/your-app\/$/, OFFLINE],
     ["self-hosted.md", 1, /^https:\/\/login\.example\.com$/, OFFLINE],
     ["self-hosted.md", 2, /^https:\/\/gitlab\.com$/, ["openid", "profile", "email"]],
+    ["self-hosted.md", 3, /^https:\/\/hydra\.example\.com$/, OFFLINE],
     ["generic.md", 0, /^https:\/\/login\.example\.com$/, OFFLINE],
   ])("%s, block %i", (name, index, issuer, scope) => {
     const settings = readSettings({}, variantsOf(name)[index]).providers[0]?.settings;
