@@ -45,7 +45,7 @@ export const OUTAGE_STEPS = [
   outage({
     key: "frozen",
     title: `Keycloak accepts connections, but answers nothing for ${FROZEN_SECONDS} seconds: 503 with Retry-After, and afterwards the same session goes on.`,
-    begin: ({ keycloak }) => Promise.resolve(keycloak.freeze()),
+    begin: async ({ keycloak }) => keycloak.freeze(),
     end: async ({ keycloak }) => {
       await seconds(FROZEN_SECONDS);
       keycloak.thaw();
