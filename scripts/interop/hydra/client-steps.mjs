@@ -1,5 +1,6 @@
 // How a client proves who it is, and how a user consents.
 import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { root } from "../../run.mjs";
@@ -36,22 +37,27 @@ export const CLIENT_STEPS = [
   {
     key: "sign-in-key",
     title:
-      "A user signs in, and the client authenticates with the key that `idpauth keys` has made (private_key_jwt, its JWK set in Hydra, IDP_CLIENT_ASSERTION_AUDIENCE=token_endpoint).",
+      "A user signs in, and the client authenticates with the key that `idpauth keys` has made (private_key_jwt, its JWK set in Hydra).",
     run: async (stage) => {
-      const application = await keyApplication(stage, "token_endpoint");
+      const application = await keyApplication(stage);
       return signInStep({ key: "", title: "", application }).run(stage);
     },
   },
   {
     key: "key-for-issuer",
-    title: "Hydra accepts an assertion whose audience is the issuer, which is idpauth's default.",
-    run: async (stage) =>
-      stage.withApplication(await keyApplication(stage, "issuer"), async ({ env }) => {
-        const { facts } = await checkLive(env);
+    title:
+      "Hydra accepts an assertion whose audience is the issuer, as most providers do (IDP_CLIENT_ASSERTION_AUDIENCE=issuer).",
+    run: async (stage) => {
+      const { env = {}, ...application } = await keyApplication(stage);
+      const changed = { ...env, IDP_CLIENT_ASSERTION_AUDIENCE: "issuer" };
+      return stage.withApplication({ ...application, env: changed }, async (running) => {
+        const { facts } = await checkLive(running.env);
         return facts["client"] === "accepted" ? undefined : `client ${facts["client"]}`;
-      }),
+      });
+    },
     expected: "client refused",
-    reason: "Hydra only accepts the token endpoint's address as the audience.",
+    reason:
+      "Hydra only accepts the token endpoint's address as the audience, which is what idpauth sends to Hydra by default.",
   },
   {
     key: "consent-refused",
@@ -77,11 +83,10 @@ export const CLIENT_STEPS = [
 
 /**
  * @param {import("../servers.mjs").Stage} stage
- * @param {"issuer" | "token_endpoint"} audience
  * @returns {Promise<import("../application/start.mjs").ApplicationOptions>}
  */
-async function keyApplication({ folder }, audience) {
-  const file = path.join(folder, `key-${audience}.pem`);
+async function keyApplication({ folder }) {
+  const file = path.join(mkdtempSync(path.join(folder, "key-")), "client.pem");
   const command = path.join(root, "dist/cli/idpauth.js");
   const { stdout } = await promisify(execFile)(process.execPath, [
     command,
@@ -91,6 +96,6 @@ async function keyApplication({ folder }, audience) {
   const jwks = JSON.parse(stdout.slice(stdout.indexOf("\n{")));
   return {
     client: { method: "private_key_jwt", jwks },
-    env: { IDP_PRIVATE_KEY: `file:${file}`, IDP_CLIENT_ASSERTION_AUDIENCE: audience },
+    env: { IDP_PRIVATE_KEY: `file:${file}` },
   };
 }

@@ -6,9 +6,6 @@ import { withRecorder } from "./token-recorder.mjs";
 /** Seconds after which a session must answer with 200 or 401, and no longer with 503. */
 const SETTLED_SECONDS = 40;
 
-const WRONG_KID =
-  "Hydra signs the ID token of such a refresh with the new key but names the old one in `kid` (ory/hydra issue 3573).";
-
 /** @typedef {import("../application/tab.mjs").Tab} Tab */
 
 /** @type {readonly import("../servers.mjs").Step[]} */
@@ -66,18 +63,15 @@ export const TOKEN_STEPS = [
   },
   {
     key: "new-signing-key-refresh",
-    title: "Hydra gets a new signing key: a session from before refreshes.",
+    title:
+      "Hydra gets a new signing key: a session from before refreshes, although Hydra then names the old key in `kid` (ory/hydra issue 3573).",
     run: (stage) => refreshWithNewKey(stage, { isOldRemoved: false }),
-    expected: "status 401",
-    reason: WRONG_KID,
   },
   {
     key: "old-signing-key-removed",
     title:
       "Hydra gets a new signing key, and an administrator removes the old one: a session from before refreshes.",
     run: (stage) => refreshWithNewKey(stage, { isOldRemoved: true }),
-    expected: "status 503",
-    reason: WRONG_KID,
   },
   {
     key: "restart",
