@@ -194,28 +194,26 @@ export const API_STEPS = [
   {
     key: "api-streams",
     title:
-      "An event stream and a WebSocket through the proxy continue for longer than a token's life, and end with the logout.",
+      "An event stream and a WebSocket through the proxy continue for longer than a token's life, and both end when the user signs out here, or the admin signs the user out by back-channel logout.",
     run: async (stage) => {
       const server = await withScopes(stage);
+      const { admin } = server.keycloak;
+      const user = server.realm.path(`/users/${await server.realm.userId("ada")}`);
+      const client = { logout: "back" };
+      const env = { IDP_BACKCHANNEL_LOGOUT: "on" };
       return withApis(server, ({ one }) => {
         const options = { apis: row("one", one) };
-        return stage.withApplication({ server, options }, async ({ newTab, origin }) => {
-          const tab = await newTab();
-          await tab.signIn("ada");
-          await tab.page.goto(`${origin}/`);
-          await tab.page.evaluate(OPEN_BOTH);
-          await seconds(LONGER_THAN_A_TOKEN);
-          const before = await seen(tab);
-          await seconds(1);
-          const after = await seen(tab);
-          if (after.isStreamClosed || after.events <= before.events)
-            return "the event stream has stopped";
-          if (after.echoes <= before.echoes) return "the WebSocket has stopped";
-          await tab.fetch("/idpauth/logout/?response=json");
-          await eventually(async () => {
-            const { isStreamClosed, closeCode } = await seen(tab);
-            return isStreamClosed && closeCode !== undefined;
-          });
+        return stage.withApplication({ server, client, env, options }, async (application) => {
+          const tab = await application.newTab();
+          const ends = [
+            () => tab.fetch("/idpauth/logout/?response=json"),
+            () => admin.post(`${user}/logout`),
+          ];
+          for (const end of ends) {
+            await tab.signIn("ada");
+            const wrong = await streams(tab, end);
+            if (wrong !== undefined) return wrong;
+          }
           return undefined;
         });
       });
@@ -242,8 +240,24 @@ async function calls(tab) {
 
 /**
  * @param {import("../application/tab.mjs").Tab} tab
- * @returns {Promise<{ events: number, echoes: number, isStreamClosed: boolean, closeCode?: number }>}
+ * @param {() => Promise<unknown>} end ends the session
+ * @returns {Promise<string | undefined>} what is wrong
  */
-function seen(tab) {
-  return tab.page.evaluate("window.seen");
+async function streams({ page }, end) {
+  /** @returns {Promise<{ events: number, echoes: number, isStreamClosed: boolean, closeCode?: number }>} */
+  const seen = () => page.evaluate("window.seen");
+  await page.goto(new URL("/", page.url()).href);
+  await page.evaluate(OPEN_BOTH);
+  await seconds(LONGER_THAN_A_TOKEN);
+  const before = await seen();
+  await seconds(1);
+  const after = await seen();
+  if (after.isStreamClosed || after.events <= before.events) return "the event stream has stopped";
+  if (after.echoes <= before.echoes) return "the WebSocket has stopped";
+  await end();
+  await eventually(async () => {
+    const { isStreamClosed, closeCode } = await seen();
+    return isStreamClosed && closeCode !== undefined;
+  });
+  return undefined;
 }

@@ -1,4 +1,6 @@
-// Rules over groups and roles, and values with characters that HTML, JSON and headers escape.
+// Rules over groups and roles, and claims that are large or need escaping.
+import { confirmLogout } from "./login-page.mjs";
+import { PASSWORD } from "./realm.mjs";
 
 const HOSTILE_GROUP = `Führung "A" <b>&amp;'%22</b> ✓`;
 const HOSTILE_NAME = `Zoë O’Brien-D'Arc`;
@@ -53,14 +55,12 @@ export const RULE_STEPS = [
     run: async (stage) => {
       const { keycloak, realm, ...server } = await stage.server.newServer();
       await keycloak.admin.post(realm.path("/groups"), { name: HOSTILE_GROUP });
-      await keycloak.admin.post(realm.path("/users"), {
+      await addUser(keycloak.admin, realm, {
         username: "zoë",
-        enabled: true,
         email: "zoe+'quoted'@example.com",
         firstName: HOSTILE_NAME,
         lastName: "Müller-Ńguyễn",
         groups: [HOSTILE_GROUP],
-        credentials: [{ type: "password", value: "correct horse", temporary: false }],
       });
       return stage.withApplication({ server }, async ({ newTab, origin }) => {
         const tab = await newTab();
@@ -74,4 +74,45 @@ export const RULE_STEPS = [
       });
     },
   },
+  {
+    key: "many-groups",
+    title:
+      "A user in 200 groups signs in, and the rule lets the user pass. The ID token is too long for the logout's address, so Keycloak asks the user to confirm the logout.",
+    run: async (stage) => {
+      const groups = Array.from({ length: 200 }, (_, index) => `a department's long name ${index}`);
+      const names = ["admins", ...groups].map((name) => ({ name }));
+      const { keycloak, realm, ...server } = await stage.server.newServer({
+        settings: { groups: names },
+      });
+      await addUser(keycloak.admin, realm, {
+        username: "mary",
+        email: "mary@example.com",
+        firstName: "Mary",
+        lastName: "Shelley",
+        groups: names.map(({ name }) => name),
+      });
+      const env = { IDP_LOGOUT_AT_PROVIDER: "on" };
+      return stage.withApplication({ server, env }, async ({ newTab, origin }) => {
+        const tab = await newTab();
+        await tab.signIn("mary", "/admins");
+        await tab.page.goto(`${origin}/`);
+        await tab.page.evaluate('location.href = "/idpauth/logout/"');
+        await tab.page.waitForURL((url) => !url.href.startsWith(origin));
+        await confirmLogout(tab.page);
+        await tab.page.waitForURL((url) => url.href.startsWith(origin));
+        const { status } = await tab.fetch("/api/session");
+        return status === 401 ? undefined : `status ${status} after the logout`;
+      });
+    },
+  },
 ];
+
+/**
+ * @param {import("./admin.mjs").Admin} admin
+ * @param {import("./realm.mjs").Realm} realm
+ * @param {Record<string, unknown>} user
+ */
+async function addUser(admin, realm, user) {
+  const credentials = [{ type: "password", value: PASSWORD, temporary: false }];
+  await admin.post(realm.path("/users"), { enabled: true, credentials, ...user });
+}

@@ -173,6 +173,24 @@ export const STEP_UP_STEPS = [
         return status === 200 ? undefined : `status ${status} after the step-up`;
       }),
   },
+  {
+    key: "step-up-other-user",
+    title:
+      "If another user signs in on the page that asks for the password again, that user gets 403 `step_up_failed`, and the session is still the first user's.",
+    run: (stage) =>
+      stage.withApplication({}, async ({ newTab }) => {
+        const tab = await newTab();
+        await tab.signIn("ada");
+        await startTampered(tab, { query: `max_age=${MAX_AGE}`, removed: [] });
+        await tab.page.locator("#reset-login").click();
+        await tab.page.waitForLoadState();
+        await signInAtKeycloak(tab.page, { user: "grace" });
+        const wrong = await refusalIn(tab);
+        if (wrong !== undefined) return wrong;
+        const { user } = (await tab.fetch("/api/session")).body;
+        return user.email === "ada@example.com" ? undefined : `the session is ${user.email}'s`;
+      }),
+  },
 ];
 
 /**
