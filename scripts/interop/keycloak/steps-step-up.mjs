@@ -176,9 +176,11 @@ export const STEP_UP_STEPS = [
   {
     key: "step-up-other-user",
     title:
-      "If another user signs in on the page that asks for the password again, that user gets 403 `step_up_failed`, and the session is still the first user's.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab }) => {
+      "If another user signs in on the page that asks for the password again, that user gets 403 `step_up_failed`, and the session is still the first user's, until Keycloak refuses its next refresh.",
+    run: async (stage) => {
+      // Keycloak's session of the first user has ended, so that a refresh would end this one.
+      const server = await stage.server.newServer({ settings: { accessTokenLifespan: 300 } });
+      return stage.withApplication({ server }, async ({ newTab }) => {
         const tab = await newTab();
         await tab.signIn("ada");
         await startTampered(tab, { query: `max_age=${MAX_AGE}`, removed: [] });
@@ -189,7 +191,8 @@ export const STEP_UP_STEPS = [
         if (wrong !== undefined) return wrong;
         const { user } = (await tab.fetch("/api/session")).body;
         return user.email === "ada@example.com" ? undefined : `the session is ${user.email}'s`;
-      }),
+      });
+    },
   },
 ];
 
