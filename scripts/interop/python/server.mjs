@@ -63,6 +63,10 @@ async function start(folder) {
     newClient: (/** @type {ClientWish} */ wish) => newClient(wish, { issuer, canaille }),
     signInAtProvider,
     tokenRequests: () => tokenRequests(program),
+    revocations: async () =>
+      JSON.parse(await canaille(["get", "token"])).filter(
+        (/** @type {{ revokation_date?: string }} */ token) => token.revokation_date !== undefined,
+      ).length,
     canaille,
     end: program.end,
   };

@@ -3,6 +3,7 @@ import { checkLiveStep } from "../steps/check-live.mjs";
 import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
 import { enterPassword } from "./pages.mjs";
+import { revocationStep } from "../steps/revocation.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
 import { signInStep } from "../steps/sign-in.mjs";
 import { maxAgeStep } from "../steps/step-up.mjs";
@@ -52,6 +53,20 @@ export const steps = [
   }),
   userLockedStep(),
   logoutHereStep(),
+  revocationStep({
+    title:
+      "With `client_secret_basic`, a logout revokes the refresh token, as the provider's own record shows.",
+    application: { client: { method: "client_secret_basic" } },
+  }),
+  {
+    ...revocationStep({
+      key: "revocation-post",
+      title: "With `client_secret_post`, a logout revokes the refresh token.",
+    }),
+    expected: "the revocation fails with status 401, invalid_client",
+    reason:
+      "Canaille's revocation endpoint accepts only `client_secret_basic`, as its discovery document says. The user is signed out of the application, and the log shows the failure.",
+  },
   logoutAtProviderStep(),
 ];
 

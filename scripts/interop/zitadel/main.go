@@ -60,6 +60,9 @@ func admin(store *runStorage) http.Handler {
 	mux.HandleFunc("GET /refreshes", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, store.refreshes.Load())
 	})
+	mux.HandleFunc("GET /revocations", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, store.revoked.Load())
+	})
 	mux.HandleFunc("DELETE /tokens/{client}/{user}", func(w http.ResponseWriter, r *http.Request) {
 		err := store.TerminateSession(r.Context(), r.PathValue("user"), r.PathValue("client"))
 		if err != nil {

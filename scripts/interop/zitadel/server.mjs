@@ -115,6 +115,7 @@ async function start(folder) {
     },
     signInAtProvider,
     tokenRequests: async () => Number(await admin("refreshes")),
+    revocations: async () => Number(await admin("revocations")),
     /**
      * @param {string} clientId
      * @param {string} user

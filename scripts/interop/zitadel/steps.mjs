@@ -2,6 +2,7 @@
 import { checkLiveStep } from "../steps/check-live.mjs";
 import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
+import { revocationStep } from "../steps/revocation.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
 import { signInStep } from "../steps/sign-in.mjs";
 import { maxAgeStep } from "../steps/step-up.mjs";
@@ -37,5 +38,6 @@ export const steps = [
     revoke: ({ stage, clientId }) => stage.server.revokeTokens(clientId, "ada"),
   }),
   logoutHereStep(),
+  revocationStep(),
   logoutAtProviderStep(),
 ];

@@ -35,11 +35,12 @@ func (c *client) IDTokenLifetime() time.Duration   { return c.life }
 func (c *client) PostLogoutRedirectURIs() []string { return []string{c.wish.AfterLogoutURI} }
 
 // runStorage is the example's storage with clients that are registered while it runs, short
-// lifetimes and a count of refreshes.
+// lifetimes, and counts of refreshes and revocations.
 type runStorage struct {
 	*storage.Storage
 	life      time.Duration
 	refreshes atomic.Int64
+	revoked   atomic.Int64
 	lock      sync.RWMutex
 	clients   map[string]*client
 }
@@ -118,4 +119,14 @@ func (s *runStorage) TokenRequestByRefreshToken(
 ) (op.RefreshTokenRequest, error) {
 	s.refreshes.Add(1)
 	return s.Storage.TokenRequestByRefreshToken(ctx, refreshToken)
+}
+
+func (s *runStorage) RevokeToken(
+	ctx context.Context, token, userID, clientID string,
+) *oidc.Error {
+	err := s.Storage.RevokeToken(ctx, token, userID, clientID)
+	if err == nil {
+		s.revoked.Add(1)
+	}
+	return err
 }
