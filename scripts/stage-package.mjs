@@ -68,12 +68,14 @@ export function linkPages(folder, prefix, project, version, isBeside) {
 }
 
 /**
- * Shows the tabs of a page one below the other, each with its name: only the site has tabs.
+ * Shows the tabs of a page one below the other, each with its name: only the site has tabs. Leaves
+ * out the comments that only `npm run docs` reads.
  *
  * @param {string} text
  */
 export function withoutTabs(text) {
-  return text.replace(/^::: code-group\n(.*?)^:::$/gms, (_, /** @type {string} */ tabs) =>
+  const read = text.replace(/^<!-- .* -->\n\n?/gm, "");
+  return read.replace(/^::: code-group\n(.*?)^:::$/gms, (_, /** @type {string} */ tabs) =>
     tabs.trim().replace(/^```(\w+) \[([^\]]+)\]$/gm, "**$2**\n\n```$1"),
   );
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { neededTypes } from "../../scripts/entry-types.mjs";
+import { docstringLines, neededTypes, shownTypes } from "../../scripts/entry-types.mjs";
 
 it("the types of an entry are those of each module that it imports, in every form of an import", () => {
   const files: Readonly<Record<string, string>> = {
@@ -15,4 +15,31 @@ it("the types of an entry are those of each module that it imports, in every for
       .filter(([file]) => file !== "unused.d.ts")
       .sort(),
   );
+});
+
+it("an entry shows what it exports, extends or gives another name, at any number of removes", () => {
+  const files = new Map([
+    [
+      "entry.d.ts",
+      `export * from "./all.js";\nimport type { B, Hidden } from "./b.js";\nimport type { C } from "./c.js";\nimport { D } from "./d.js";\nexport { D };\nexport interface E extends Pick<B, "b"> {\n  readonly c: C;\n}\nexport type F = G;\nimport type { G } from "./g.js";\n`,
+    ],
+    ["all.d.ts", `export { type H as I } from "./h.js";\n`],
+    ...["b", "c", "d", "g", "h"].map((name): [string, string] => [`${name}.d.ts`, ""]),
+  ]);
+  expect([...shownTypes(files, ["entry.d.ts"])].sort()).toEqual(
+    ["all", "b", "d", "entry", "g", "h"].map((name) => `${name}.d.ts`),
+  );
+});
+
+it("the lines of docstrings are found, and no line with anything else", () => {
+  const text = `/** One. */
+export interface A {
+  /**
+   * Two.
+   */
+  readonly a: string; /** beside */
+  readonly b: "/**";
+}
+//# sourceMappingURL=a.d.ts.map`;
+  expect([...docstringLines(text)]).toEqual([0, 2, 3, 4]);
 });
