@@ -891,6 +891,14 @@ describe("the discovery document", () => {
     },
   );
 
+  it("where the discovery document shows that a refresh token needs no scope, the startup checks' W004 isn't said", async () => {
+    const authorization_endpoint = `${provider.issuer}/realms/shop/protocol/openid-connect/auth`;
+    provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint });
+    const { codes, facts } = await run({ SCOPE: "openid email" });
+    expect(facts.refreshToken).toBe("expected");
+    expect(codes).not.toContain("W004");
+  });
+
   it("of an https issuer may name no http endpoint", async () => {
     const { checkEndpoints } = await import("../../src/cli/live/check-endpoints.js");
     const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
