@@ -137,7 +137,7 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
   function verifyUnasked(signed: SignedToken): Promise<boolean> {
     const fetch = () =>
       fetchUnasked.isRunning() || mayFetchUnasked() ? fetchUnasked() : undefined;
-    return judge(signed, { renew: fetch, force: fetch });
+    return judge({ ...signed, isUnasked: true }, { renew: fetch, force: fetch });
   }
 
   function assertReady(): void {

@@ -23,6 +23,11 @@ export interface SignedToken {
    * key.
    */
   readonly keyFits?: ((issuer: unknown) => boolean) | undefined;
+  /**
+   * Whether anyone can send this token. If it names a key that isn't listed, no other is tried, so
+   * that it costs little, however often it is tried again.
+   */
+  readonly isUnasked?: boolean;
 }
 
 type Judgement = "verified" | "wrong" | "unknown_key";
@@ -60,10 +65,11 @@ export function keySetOf(
     };
   });
 
-  async function judge({ token, header, keyFits }: SignedToken): Promise<Judgement> {
+  async function judge(signed: SignedToken): Promise<Judgement> {
+    const { token, header } = signed;
     let isKnown = header.kid !== undefined && kids.has(header.kid);
-    for await (const key of candidates(header, keyFits)) {
-      isKnown = true;
+    for await (const key of candidates(signed)) {
+      isKnown ||= header.kid === undefined;
       if (await isSignedBy(key, token, header.alg)) return "verified";
     }
     return isKnown ? "wrong" : "unknown_key";
@@ -71,16 +77,17 @@ export function keySetOf(
 
   /**
    * Yields the key that the header names, then the others for the algorithm, since a name is only a
-   * hint (RFC 7515 section 4.1.4): some providers sign with a new key under the old one's name. If
-   * the header names a key that isn't listed, none.
+   * hint (RFC 7515 section 4.1.4): some providers sign with a new key under the old one's name, also
+   * when the old one is no longer listed.
    */
-  async function* candidates(
-    { alg, kid }: CompactJWSHeaderParameters,
-    keyFits: SignedToken["keyFits"] = () => true,
-  ): AsyncGenerator<CryptoKey> {
+  async function* candidates({
+    header: { alg, kid },
+    keyFits = () => true,
+    isUnasked = false,
+  }: SignedToken): AsyncGenerator<CryptoKey> {
     const fitting = groups.filter(({ issuer }) => keyFits(issuer));
     for (const { find } of fitting) yield* found(find, withoutUndefined({ alg, kid }));
-    if (kid === undefined || !kids.has(kid)) return;
+    if (kid === undefined || (isUnasked && !kids.has(kid))) return;
     for (const { find } of fitting) yield* found(find, { alg });
   }
 

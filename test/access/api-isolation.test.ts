@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type {
   Fault,
   IdTokenDraft,
+  MutatedIdToken,
   ReceivedRequest,
 } from "../../src/testing/provider/test-provider.js";
 import {
@@ -12,6 +13,7 @@ import {
   targetOf,
   type ApiApplication,
 } from "../support/api-application.js";
+import { byStranger } from "../support/stranger.js";
 
 let app: ApiApplication;
 beforeEach(async () => {
@@ -28,7 +30,7 @@ const isOwn = (request: ReceivedRequest) =>
   request.params.get("grant_type") === "refresh_token" && targetOf(request) === null;
 
 /** The refreshes for one API bring an ID token, which is wrong in this way. */
-function mutateOrders(mutate: (draft: IdTokenDraft) => object): void {
+function mutateOrders(mutate: (draft: IdTokenDraft) => MutatedIdToken): void {
   const { provider } = app.application;
   const strip = provider.tokenResponse;
   provider.mutateIdToken = (draft) => (isOrders() ? mutate(draft) : draft);
@@ -49,19 +51,16 @@ const claims = (changes: object) => () =>
 const inSeconds = (seconds: number) => Math.floor(app.application.clock.now() / 1000) + seconds;
 
 const WRONG: readonly (readonly [what: string, begin: () => void])[] = [
-  [
-    "an ID token with an unknown kid",
-    () => mutateOrders((draft) => ({ header: { ...draft.header, kid: "nobody" } })),
-  ],
+  ["an ID token with an unknown kid", () => mutateOrders(byStranger({ kid: "nobody" }))],
   [
     "an ID token with a new unknown kid each time",
-    () => mutateOrders((draft) => ({ header: { ...draft.header, kid: String(Math.random()) } })),
+    () => mutateOrders((draft) => byStranger({ kid: String(Math.random()) })(draft)),
   ],
   [
     "an ID token that nobody can verify, while the keys can't be fetched",
     () => {
       app.application.provider.fault("jwks", { kind: "status" });
-      mutateOrders((draft) => ({ header: { ...draft.header, kid: "nobody" } }));
+      mutateOrders(byStranger({ kid: "nobody" }));
     },
   ],
   [
@@ -78,7 +77,7 @@ const WRONG: readonly (readonly [what: string, begin: () => void])[] = [
   ["an ID token of a clock ahead", () => claims({ iat: inSeconds(60), exp: inSeconds(HOUR) })()],
   ["an ID token that has expired", () => claims({ exp: inSeconds(-60) })()],
   ["an ID token of another access token", claims({ at_hash: "another" })],
-  ["an ID token that is none", () => mutateOrders(() => "no token" as never)],
+  ["an ID token that is none", () => mutateOrders(() => "no token")],
   ["no access token", () => (app.responses[ORDERS] = { access_token: undefined })],
   ["an access token of another type", () => (app.responses[ORDERS] = { token_type: "DPoP" })],
   ["a token for another resource", () => (app.responses[ORDERS] = { resource: "other" })],

@@ -25,6 +25,7 @@ import type {
   TestProvider,
 } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { byStranger } from "../support/stranger.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { PATIENCE as WAIT } from "../support/eventually.js";
@@ -902,7 +903,7 @@ describe("what the provider's response to a refresh means", () => {
 
   it("200, kid unknown after one forced refetch: an outage, and the rotated refresh token is kept", async () => {
     const user = await expiredUser();
-    provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody" } });
+    provider.mutateIdToken = byStranger({ kid: "nobody" });
     expect((await user.get(PROBE)).status).toBe(503);
     const { credentials, idp_state: state } = await recordOf(user);
     expect(credentials?.refresh_token).toBe(issued("refresh_token").at(-1));

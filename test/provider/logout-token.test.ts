@@ -213,6 +213,13 @@ describe("a logout token", () => {
     provider.assertReadyToRefresh("session");
   });
 
+  it("that names a key that isn't published is tried with no other key, since anyone can send it", async () => {
+    rig = await startRig();
+    await rig.exchange();
+    const token = rig.idp.logoutToken({ sub: "ada", header: { kid: "unknown" } });
+    expect(await rejection(rig.provider.verifyLogoutToken(token))).toBe(unavailable("unknown_key"));
+  });
+
   it("a stranger's token whose fetch of keys fails delays no sign-in with a new key", async () => {
     rig = await startRig();
     await rig.exchange();

@@ -5,6 +5,7 @@ import { ProviderUnavailableError } from "../../src/errors.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 import type { SignIn } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
+import { byStranger } from "../support/stranger.js";
 import {
   NONCE,
   REDIRECT_URI,
@@ -772,7 +773,7 @@ describe("the response to a refresh", () => {
   });
 
   it("200 with a key that is unknown even after one forced fetch: outage", async () => {
-    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
+    rig.idp.mutateIdToken = byStranger({ kid: "nobody-knows" });
     expect(await rejection(rig.renew(signedIn))).toBe(unavailable("unknown_key"));
     expect(rig.idp.requestsTo("jwks")).toHaveLength(1);
   });
@@ -780,15 +781,14 @@ describe("the response to a refresh", () => {
   it.each<[string, () => void, number[]]>([
     [
       "the key is unknown, up to 5 min",
-      () =>
-        (rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } })),
+      () => (rig.idp.mutateIdToken = byStranger({ kid: "nobody-knows" })),
       [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300],
     ],
     [
       "the keys cannot be fetched, up to 30 s",
       () => {
         rig.idp.fault("jwks", { kind: "status", status: 500 });
-        rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } });
+        rig.idp.mutateIdToken = byStranger({ kid: "nobody-knows" });
       },
       [1, 2, 4, 8, 16, 30, 30],
     ],

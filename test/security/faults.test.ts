@@ -6,6 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { ApplicationOptions, TestUser } from "../support/application.js";
+import { byStranger } from "../support/stranger.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled } from "../../src/testing/settled.js";
 
@@ -655,9 +656,8 @@ describe("[F9] a flood of ID tokens with unknown keys", () => {
       await run.user().signIn();
       const fetched = () => run.provider.requestsTo("jwks").length;
       expect(fetched()).toBe(1);
-      run.provider.mutateIdToken = (draft) => ({
-        header: { ...draft.header, kid: `unknown-${String(Math.random())}` },
-      });
+      run.provider.mutateIdToken = (draft) =>
+        byStranger({ kid: `unknown-${String(Math.random())}` })(draft);
       const users = Array.from({ length: count }, () => run.user());
       const callbacks: string[] = [];
       for (const user of users) callbacks.push(await user.approve());

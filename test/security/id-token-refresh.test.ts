@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
+import { byStranger } from "../support/stranger.js";
 import {
   ACCEPTED,
   claim,
@@ -9,7 +10,6 @@ import {
   inSeconds,
   REJECTED,
   startAttacker,
-  STRANGER,
   without,
   type Attacker,
   type Mutation,
@@ -276,18 +276,10 @@ describe("at a refresh", () => {
   });
 
   it.each<[string, Mutation]>([
-    [
-      "[IDT-5] a key that is not published",
-      (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }),
-    ],
+    ["[IDT-5] a key that is not published", byStranger({ kid: "nobody-knows" })],
     [
       "[IDT-7] the attacker's kid with the attacker's jku",
-      (draft, origin) =>
-        draft.sign(
-          { ...draft.header, kid: "attacker", jku: `${origin}/jwks` },
-          draft.claims,
-          STRANGER,
-        ),
+      (draft, origin) => byStranger({ kid: "attacker", jku: `${origin}/jwks` })(draft),
     ],
   ])(
     "%s is an outage, 503: id_info is unchanged, the rotated refresh token is kept, and a good key recovers",

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
+import { byStranger } from "../support/stranger.js";
 import {
   ACCEPTED,
   claim,
@@ -8,7 +9,6 @@ import {
   DOUBTED,
   REJECTED,
   startAttacker,
-  STRANGER,
   without,
   type Attacker,
   type Mutation,
@@ -137,7 +137,7 @@ describe("at the callback", () => {
     const alone = await startApplication();
     await alone.user().signIn();
     const { user, callback } = await approved(
-      (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }),
+      byStranger({ kid: "nobody-knows" }),
       alone.user(),
       alone,
     );
@@ -151,11 +151,7 @@ describe("at the callback", () => {
 
   it("[IDT-7] the attacker's kid with the attacker's jku is looked up at our provider only", async () => {
     const { user, callback } = await approved((draft, origin) =>
-      draft.sign(
-        { ...draft.header, kid: "attacker", jku: `${origin}/jwks` },
-        draft.claims,
-        STRANGER,
-      ),
+      byStranger({ kid: "attacker", jku: `${origin}/jwks` })(draft),
     );
     expect((await user.get(callback)).status).toBe(503);
     expect(await user.isSignedIn()).toBe(false);

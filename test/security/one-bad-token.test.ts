@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
+import { byStranger } from "../support/stranger.js";
 
 /**
  * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response
@@ -135,11 +136,10 @@ describe("one session whose refresh token gets a bad response", () => {
 });
 
 describe("one session whose new ID tokens have an unknown key", () => {
-  /** From now on, only this user's ID tokens name a key that is not published. */
+  /** From now on, only this user's ID tokens have a key that is not published. */
   function spoil(sub: string): void {
-    app.provider.mutateIdToken = (draft) => ({
-      header: { ...draft.header, ...(draft.claims["sub"] === sub && { kid: "unknown" }) },
-    });
+    app.provider.mutateIdToken = (draft) =>
+      draft.claims["sub"] === sub ? byStranger({ kid: "unknown" })(draft) : draft;
   }
   afterEach(() => {
     app.provider.mutateIdToken = undefined;

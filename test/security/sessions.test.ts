@@ -17,6 +17,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
+import { byStranger } from "../support/stranger.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const HOUR = 3_600_000;
@@ -665,10 +666,8 @@ describe("[ASVS-16.4.1] log injection", () => {
         await get(await approve());
         clock.advance(61_000);
       }
-      provider.mutateIdToken = ({ header, claims }) => ({
-        header: { ...header, kid: FAKE },
-        claims: { ...claims, ...named, iss: FAKE },
-      });
+      provider.mutateIdToken = (draft) =>
+        byStranger({ kid: FAKE })({ ...draft, claims: { ...draft.claims, ...named, iss: FAKE } });
       await get(await approve());
       clock.advance(61_000);
       provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...named } });

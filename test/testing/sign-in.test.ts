@@ -35,6 +35,7 @@ import {
   type TestedApplication,
   type TestProvider,
 } from "../../src/testing/index.js";
+import { byStranger } from "../support/stranger.js";
 
 const GRACE = { email: "grace@example.com", name: "Grace Hopper" };
 
@@ -553,10 +554,10 @@ describe("what went wrong, and what to check", () => {
     provider.violations.length = 0;
   });
 
-  it("a forged kid is an outage of that sign-in alone, and rotated keys are found at once", async () => {
+  it("an unknown key is an outage of that sign-in alone, and rotated keys are found at once", async () => {
     const app = expressApp({ clock: provider.clock });
     await signIn(app);
-    provider.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody's" } });
+    provider.mutateIdToken = byStranger({ kid: "nobody's" });
     const error = await failureOf(app);
     expect(error).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
     expect(error.message).toContain(

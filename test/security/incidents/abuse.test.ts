@@ -25,6 +25,7 @@ import {
   type ExpressApplicationOptions,
 } from "../../support/express-application.js";
 import { leaksIn, secretsOf } from "../../support/secrets.js";
+import { byStranger } from "../../support/stranger.js";
 import { watchedStore } from "../../support/watched-store.js";
 
 const HOUR = 3_600_000;
@@ -542,10 +543,8 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     const { provider, ...application } = await start({ clock, store });
     const users = Array.from({ length: 50 }, () => application.user());
     const callbacks = await Promise.all(users.map((user) => user.approve()));
-    provider.mutateIdToken = ({ claims, header }) => ({
-      claims,
-      header: { ...header, kid: `unknown-${String(Math.random())}` },
-    });
+    provider.mutateIdToken = (draft) =>
+      byStranger({ kid: `unknown-${String(Math.random())}` })(draft);
     store.isDown = true;
     const before = provider.requests.length;
     for (const [index, user] of users.entries())
@@ -563,10 +562,8 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     for (let round = 0; round < 2; round += 1) {
       const users = Array.from({ length: 50 }, () => application.user());
       const callbacks = await Promise.all(users.map((user) => user.approve()));
-      provider.mutateIdToken = ({ claims, header }) => ({
-        claims,
-        header: { ...header, kid: `unknown-${String((kid += 1))}` },
-      });
+      provider.mutateIdToken = (draft) =>
+        byStranger({ kid: `unknown-${String((kid += 1))}` })(draft);
       const before = provider.requestsTo("jwks").length;
       const hold = provider.hold("token", { count: 50 });
       const answers = Promise.all(users.map((user, index) => user.get(callbacks[index]!)));
