@@ -452,6 +452,7 @@ describe("pure parts", () => {
       const header = { alg: "RS256", typ: "JWT", jku: "https://evil.example", x5c: ["MII"] };
       expect(readIdToken(token(header, '{"sub":"s"}'))).toStrictEqual({
         header: { alg: "RS256" },
+        type: "jwt",
         claims: { sub: "s" },
       });
       expect(readIdToken(token({ ...header, kid: "k" })).header).toStrictEqual({
