@@ -103,7 +103,8 @@ export interface OptionsPerProvider {
    * How the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1).
    * `client_secret_post` sends the client ID and secret in the request body. `client_secret_basic`
    * sends them in the Authorization header, encoded as application/x-www-form-urlencoded (letters,
-   * digits and `*-._` don't change).
+   * digits and `*-._` don't change). If the discovery document lists only the other one for the
+   * revocation endpoint, that one is used there.
    *
    * Default: `client_secret_post`. Environment variable: `IDP_TOKEN_ENDPOINT_AUTH_METHOD`.
    */

@@ -1,4 +1,4 @@
-import { ClientSecretPost } from "oauth4webapi";
+import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
 import type { SettingNames } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
 import {
@@ -24,13 +24,32 @@ export function createClientAuthentication(client: AuthenticatedClient): Authent
       body.set("client_assertion", await assertions({ endpoint, metadata, signal }, connection));
     };
   }
-  if (tokenEndpointAuthMethod === "client_secret_post") return () => ClientSecretPost(clientSecret);
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const credentials = Buffer.from(pair).toString("base64");
-  return () =>
-    (...[, , , headers]) => {
-      headers.set("authorization", `Basic ${credentials}`);
+  const byPost = ClientSecretPost(clientSecret);
+  const byBasic: ClientAuth = (...[, , , headers]) => {
+    headers.set("authorization", `Basic ${credentials}`);
+  };
+  return (endpoint) =>
+    (server, ...request) => {
+      const listed =
+        endpoint === server.revocation_endpoint &&
+        server.revocation_endpoint_auth_methods_supported;
+      const method = listed ? methodOf(listed, tokenEndpointAuthMethod) : tokenEndpointAuthMethod;
+      return (method === "client_secret_post" ? byPost : byBasic)(server, ...request);
     };
+}
+
+/**
+ * Returns how a secret is sent to an endpoint that lists its own methods (RFC 8414 section 2): the
+ * token endpoint's method, unless only the other one is listed.
+ */
+function methodOf(
+  listed: readonly string[],
+  set: ProviderSettings["tokenEndpointAuthMethod"],
+): ProviderSettings["tokenEndpointAuthMethod"] {
+  const other = set === "client_secret_post" ? "client_secret_basic" : "client_secret_post";
+  return !listed.includes(set) && listed.includes(other) ? other : set;
 }
 
 const IN_WORDS = {

@@ -92,6 +92,9 @@ export function readDocument(
     token_endpoint_auth_signing_alg_values_supported: stringsOf(
       document["token_endpoint_auth_signing_alg_values_supported"],
     ),
+    revocation_endpoint_auth_methods_supported: stringsOf(
+      document["revocation_endpoint_auth_methods_supported"],
+    ),
     authorization_response_iss_parameter_supported:
       document["authorization_response_iss_parameter_supported"] === true,
     require_pushed_authorization_requests:

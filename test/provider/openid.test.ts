@@ -1058,6 +1058,31 @@ describe("revocation", () => {
     },
   );
 
+  it.each([
+    ["client_secret_post", ["client_secret_basic"], "basic"],
+    ["client_secret_basic", ["client_secret_post"], "post"],
+    ["client_secret_post", ["client_secret_basic", "client_secret_post"], "post"],
+    ["client_secret_basic", ["private_key_jwt"], "basic"],
+    ["client_secret_post", undefined, "post"],
+  ] as const)(
+    "[REV-1] with %s, at an endpoint that lists %j, the secret goes by %s",
+    async (tokenEndpointAuthMethod, listed, sent) => {
+      rig.idp.discoveryDocument = (document) => ({
+        ...document,
+        revocation_endpoint_auth_methods_supported: listed,
+      });
+      const provider = rig.settingsWith({ tokenEndpointAuthMethod });
+      const { credentials } = await rig.exchange(provider);
+      expect(await provider.revoke(credentials.token, "access_token")).toBe(true);
+      const [{ headers, params } = { headers: {}, params: new URLSearchParams() }] =
+        rig.idp.requestsTo("revoke");
+      expect([headers.authorization !== undefined, params.has("client_secret")]).toEqual([
+        sent === "basic",
+        sent === "post",
+      ]);
+    },
+  );
+
   it("[REV-3] a token that the provider does not know counts as revoked", async () => {
     expect(await rig.provider.revoke("unknown", "refresh_token")).toBe(true);
   });
