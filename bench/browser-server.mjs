@@ -5,7 +5,7 @@ import { idpAuth } from "idpauth/node";
 import { childOptions, serveCalls } from "./children.mjs";
 
 const { provider, sub, events } = childOptions();
-const CLIENT = readFileSync(new URL("../dist/client/client.js", import.meta.url), "utf8");
+const CLIENT = readFileSync(new URL("../dist/client/browser.js", import.meta.url), "utf8");
 const PAGE =
   '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
 const SCRIPT = `import { createClient } from "/client.js";

@@ -1,48 +1,61 @@
 // Measures what a browser loads: each entry for browsers, minified and compressed as a server would
 // send it.
 import { gzipSync } from "node:zlib";
-import { withBrowserBundle } from "./bundle.mjs";
+import { MINIFIED, withBrowserBundle } from "./bundle.mjs";
 import { packageEntries } from "./entries.mjs";
+
+/** What each other entry is measured beside, except the file that has everything. */
+const CLIENT = "idpauth/client";
 
 /**
  * The most bytes of each entry, minified and compressed.
  * @type {Readonly<Record<string, number>>}
  */
-const LIMITS = { "idpauth/client": 3300, "idpauth/react": 450 };
-
-/**
- * A page that loads the first entry has the second one, too.
- * @type {Readonly<Record<string, string>>}
- */
-const BESIDE = { "idpauth/react": "idpauth/client" };
+const LIMITS = {
+  [CLIENT]: 3600,
+  "idpauth/client/browser": 10_000,
+  "idpauth/client/streams": 2500,
+  "idpauth/client/warning": 4000,
+  "idpauth/react": 450,
+};
 
 /**
  * @typedef {object} BrowserSize
  * @property {string} name of the entry
- * @property {number} minified bytes
- * @property {number} compressed bytes: minified, then gzip; for `idpauth/react` what it adds to
- *   `idpauth/client`
+ * @property {number} minified bytes; like `compressed`, what the entry adds to `idpauth/client`, if
+ *   it isn't the file that has everything
+ * @property {number} compressed bytes: minified, then gzip
  * @property {number} limit the most compressed bytes
  */
 
 /** @returns {Promise<BrowserSize[]>} of the sources, without their dependencies */
 export async function browserSizes() {
   const entries = packageEntries().filter(({ isForBrowsers }) => isForBrowsers);
-  const minified = await Promise.all(
+  const client = entries.filter(({ name }) => name === CLIENT);
+  const alone = await minified(client);
+  return Promise.all(
     entries.map(async (entry) => {
-      const { output } = await withBrowserBundle(entry, (bundle) =>
-        bundle.generate({ format: "esm", minify: true, comments: false }),
-      );
-      return [entry.name, output.map((file) => (file.type === "chunk" ? file.code : "")).join("")];
+      const { name, isWhole } = entry;
+      const isAlone = name === CLIENT || isWhole;
+      const beside = isAlone ? "" : alone;
+      const code = await minified(isAlone ? [entry] : [...client, entry]);
+      return {
+        name,
+        minified: code.length - beside.length,
+        compressed: gzipSize(code) - (isAlone ? 0 : gzipSize(beside)),
+        limit: LIMITS[name] ?? 0,
+      };
     }),
   );
-  /** @type {Record<string, string>} */
-  const codes = Object.fromEntries(minified);
-  return Object.entries(codes).map(([name, code]) => {
-    const beside = codes[BESIDE[name] ?? ""] ?? "";
-    const compressed = beside ? gzipSize(beside + code) - gzipSize(beside) : gzipSize(code);
-    return { name, minified: Buffer.byteLength(code), compressed, limit: LIMITS[name] ?? 0 };
-  });
+}
+
+/**
+ * @param {readonly import("./entries.mjs").Entry[]} entries
+ * @returns {Promise<string>} the code of all their files
+ */
+async function minified(entries) {
+  const { output } = await withBrowserBundle(entries, (bundle) => bundle.generate(MINIFIED));
+  return output.map((file) => (file.type === "chunk" ? file.code : "")).join("");
 }
 
 /** @param {string} code */

@@ -18,10 +18,14 @@ const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 /** One that has its lines to itself. */
 const DOCSTRING = /^ *\/\*\*(?:(?!\*\/).)*\*\/$/gms;
 
+/** @type {import("rolldown").OutputOptions} */
+export const MINIFIED = { format: "esm", minify: true, comments: false };
+
 const FOR_BROWSERS = {
   cwd: root,
   external: EXTERNAL,
   platform: /** @type {const} */ ("browser"),
+  onLog: withoutDirectives,
   resolve: { extensionAlias: { ".js": [".ts"] } },
   // The paths in it are for the type check and the tests.
   tsconfig: /** @type {const} */ (false),
@@ -55,15 +59,25 @@ const CHUNKS = [
   ["conformance", /^conformance\//],
 ];
 
+/**
+ * OUTPUT repeats the "use client" of `idpauth/react`.
+ *
+ * @template Level
+ * @template {{ code?: string | undefined }} Log
+ * @param {Level} level
+ * @param {Log} log
+ * @param {(level: Level, log: Log) => void} report
+ */
+function withoutDirectives(level, log, report) {
+  if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
+}
+
 /** @type {import("rollup").InputOptions} */
 const INPUT = {
   external: EXTERNAL,
   // It takes statements out of functions, such as one that adds a private field to an object.
   treeshake: false,
-  // OUTPUT repeats the "use client" of `idpauth/react`.
-  onLog: (level, log, report) => {
-    if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
-  },
+  onLog: withoutDirectives,
 };
 
 /** @type {import("rollup").OutputOptions} */
@@ -99,8 +113,12 @@ export async function bundlePackage(folder) {
     await bundle.close();
   };
   await write(entries.filter(({ isForBrowsers }) => !isForBrowsers));
-  // An entry for browsers shares no file with the server.
-  for (const entry of entries.filter(({ isForBrowsers }) => isForBrowsers)) await write([entry]);
+  // The entries for browsers share no file with the server. Each finds the same client of the page.
+  await write(entries.filter(({ isForBrowsers, isWhole }) => isForBrowsers && !isWhole));
+  for (const entry of entries.filter(({ isWhole }) => isWhole))
+    await withBrowserBundle([entry], (bundle) =>
+      bundle.write({ ...MINIFIED, file: path.join(folder, `${entry.module}.js`) }),
+    );
   for (const { module } of entries.filter(({ isProgram }) => isProgram))
     chmodSync(path.join(folder, `${module}.js`), 0o755);
 }
@@ -192,14 +210,14 @@ function typescript() {
 }
 
 /**
- * Bundles the code of an entry for browsers, alone: it shares no file with the server.
+ * Bundles the code of entries for browsers: they share no file with the server.
  *
  * @template Result
- * @param {import("./entries.mjs").Entry} entry
+ * @param {readonly import("./entries.mjs").Entry[]} entries
  * @param {(bundle: import("rolldown").RolldownBuild) => Promise<Result>} use
  */
-export async function withBrowserBundle(entry, use) {
-  const bundle = await rolldown({ ...FOR_BROWSERS, input: inputOf([entry]) });
+export async function withBrowserBundle(entries, use) {
+  const bundle = await rolldown({ ...FOR_BROWSERS, input: inputOf(entries) });
   try {
     return await use(bundle);
   } finally {

@@ -11,6 +11,7 @@ import { readJson, root } from "./run.mjs";
  * @property {string} module path below src/ and below dist/, without extension
  * @property {boolean} isProgram
  * @property {boolean} isForBrowsers
+ * @property {boolean} isWhole whether it is one minified file, which a page loads without a bundler
  */
 
 /**
@@ -64,5 +65,6 @@ export function sourceOf({ module }) {
  */
 function entry(name, file, isProgram) {
   const module = file.replace(/^(?:\.\/)?dist\//, "").replace(/\.js$/, "");
-  return { name, module, isProgram, isForBrowsers: /^(?:client|react)\//.test(module) };
+  const isForBrowsers = /^(?:client|react)\//.test(module);
+  return { name, module, isProgram, isForBrowsers, isWhole: module === "client/browser" };
 }

@@ -116,7 +116,7 @@ export async function writeReference(typedoc, pages) {
  * @returns {string} its page, such as "express"; "index" for the package itself
  */
 function pageOf({ name }) {
-  return name === "idpauth" ? "index" : name.slice("idpauth/".length);
+  return name === "idpauth" ? "index" : name.slice("idpauth/".length).replaceAll("/", "-");
 }
 
 /**

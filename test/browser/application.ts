@@ -42,7 +42,7 @@ export interface TestApplication {
 export async function startTestApplication(): Promise<TestApplication> {
   const provider = await startTestProvider();
   const auth = idpAuth({ env: provider.env, log: false, events: true });
-  const script = readFileSync(path.join(await currentBuild(), "dist/client/client.js"), "utf8");
+  const script = readFileSync(path.join(await currentBuild(), "dist/client/browser.js"), "utf8");
   const arrived: Arrived[] = [];
   const logins: TestApplication["logins"] = [];
 

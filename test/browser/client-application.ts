@@ -59,7 +59,9 @@ export async function startClientApplication(
   options: IdpAuthOptions = {},
 ): Promise<ClientApplication> {
   const entry = packageEntries().find(({ name }) => name === "idpauth/client")!;
-  const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm" }));
+  const { output } = await withBrowserBundle([entry], (bundle) =>
+    bundle.generate({ format: "esm" }),
+  );
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
   const auth = idpAuth({
     env: {},

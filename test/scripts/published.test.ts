@@ -69,6 +69,22 @@ describe("the built package", () => {
     expect(misplacedModules(files, packageEntries())).toEqual(expect.arrayContaining(found));
   });
 
+  it("gives each entry for browsers the same client of the page", () => {
+    const [, chunk] = /from '(.*page-client\.js)'/.exec(read("client/client.js"))!;
+    for (const name of ["streams", "warning"])
+      expect(read(`client/${name}/${name}.js`)).toMatch(
+        new RegExp(`import \\{.*pageClient.*\\} from '../${chunk!}'`),
+      );
+    const holders = [...built()].filter(([, text]) =>
+      modulesOf(text).includes("src/client/page-client.ts"),
+    );
+    expect(holders.map(([file]) => file)).toEqual(["chunks/page-client.js"]);
+  });
+
+  it("has a file for pages without a bundler that imports nothing", () => {
+    expect(read("client/browser.js")).not.toMatch(/\b(?:import|require)\b/);
+  });
+
   it("has a type file for each entry, and no type file that no entry needs", () => {
     const types = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) =>
       file.endsWith(".d.ts"),
@@ -201,8 +217,10 @@ describe("the built package", () => {
     expect(without.filter((file) => modulesOf(read(file)).some(isShipped))).toEqual([]);
   });
 
-  it("has the names, the line comments and the lines of the source", () => {
-    const code = [...built().values()].join("\n");
+  it("has the names, the line comments and the lines of the source, but in the file for pages without a bundler", () => {
+    const readable = built();
+    readable.delete("client/browser.js");
+    const code = [...readable.values()].join("\n");
     const folder = path.resolve(DIST, "../src");
     const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))

@@ -1,0 +1,7 @@
+/**
+ * `idpauth/client/browser`: `idpauth/client`, `idpauth/client/streams` and
+ * `idpauth/client/warning` as one file, for pages without a bundler.
+ */
+export * from "./client.js";
+export * from "./streams/streams.js";
+export * from "./warning/warning.js";
