@@ -29,7 +29,7 @@ export function secretKeyFindings(
 ): Finding[] {
   const findings: Finding[] = [];
   if (unset.has("secretKey")) findings.push(check("E001"));
-  const isLocal = issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
+  const isLocal = areOnThisMachine(issuers);
   if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
   if (secretKeyFallbacks?.some((key) => isPublished(key, isLocal)) === true) {
     findings.push(
@@ -42,6 +42,18 @@ export function secretKeyFindings(
   }
   if (typeof secretKey === "string" && isGuessable(secretKey)) findings.push(check("W002"));
   return findings;
+}
+
+/**
+ * Whether the settings are those of a test: the key of `idpauth/testing`, with providers on this
+ * machine only.
+ */
+export function isTest(secretKey: string | undefined, issuers: readonly string[]): boolean {
+  return secretKey?.trim() === TESTING_KEY && areOnThisMachine(issuers);
+}
+
+function areOnThisMachine(issuers: readonly string[]): boolean {
+  return issuers.every((issuer) => isLoopback(parseUrl(issuer)?.hostname ?? ""));
 }
 
 /** @param isLocal whether the provider is on this machine */

@@ -1,6 +1,7 @@
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./check-common-settings.js";
+import { isTest } from "./check-secret-key.js";
 import { CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup } from "./check-table.js";
 import { check } from "./findings.js";
 import type { SettingsResult } from "./read-settings.js";
@@ -41,9 +42,17 @@ export interface FrameworkFacts {
 const APPLICATION_REMEDY =
   "Pass functions, a schema such as zod's `z.object({ … })`, and a string. docs/how-to/users-and-claims.md has examples.";
 
+/**
+ * The warnings about what a test doesn't need: the address of a deployment, and sessions that
+ * survive a restart.
+ */
+const NOT_IN_TESTS = ["W001", "W005"];
+
 /** Returns the findings of all startup checks, in the order of a report. Pure. */
 export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
-  return inReportOrder([
+  const { read } = result;
+  const issuers = read.flatMap(({ values }) => values.issuer ?? []);
+  const findings = inReportOrder([
     ...result.findings,
     ...(facts.sessionKind === "host"
       ? frameworkSessionFindings(result, facts)
@@ -53,6 +62,9 @@ export function runChecks(result: SettingsResult, facts: FrameworkFacts): readon
     ),
     ...(facts.pageFindings ?? []),
   ]);
+  return isTest(read[0]?.values.secretKey, issuers)
+    ? findings.filter(({ code }) => !NOT_IN_TESTS.includes(code))
+    : findings;
 }
 
 /** Returns the finding of a problem that a store, or its server, reports. */

@@ -51,6 +51,7 @@ export {
   type SignedInCookie,
   type SignsInForTests,
 } from "./sign-in/signed-in-as.js";
+export { providersEnv } from "./providers-env.js";
 export { settled, type Settles } from "./settled.js";
 export type { Served, TestedApplication } from "./sign-in/serve.js";
 export {

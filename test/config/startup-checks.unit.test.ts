@@ -274,3 +274,46 @@ describe("W022, for a client ID that isn't Google's", () => {
     expect(found(env, options).filter((code) => code !== "W004")).toEqual(expected);
   });
 });
+
+describe("the test provider's settings", () => {
+  const TEST = {
+    ...COMPLETE,
+    SECRET_KEY: "a fixed key, for tests and nowhere else",
+    SCOPE: "openid offline_access",
+    IDP_ISSUER: "http://127.0.0.1:4567",
+    BASE_URL: "",
+  };
+  const WITHOUT_STORE = { storeGiven: false };
+
+  it("don't lead to warnings about an address and a store, which a test doesn't need", () => {
+    expect(codes(readSettings({}, TEST), WITHOUT_STORE)).toEqual([]);
+    const several = {
+      ...TEST,
+      IDP_PROVIDERS: "staff",
+      IDP_PROVIDER_STAFF_ISSUER: TEST.IDP_ISSUER,
+      IDP_PROVIDER_STAFF_CLIENT_ID: "client",
+      IDP_PROVIDER_STAFF_CLIENT_SECRET: "secret",
+      IDP_ISSUER: "",
+      IDP_CLIENT_ID: "",
+      IDP_CLIENT_SECRET: "",
+    };
+    expect(codes(readSettings({}, several), WITHOUT_STORE)).toEqual([]);
+  });
+
+  it("keep every other warning", () => {
+    const ending = { ...TEST, IDP_SESSION_IDLE_TIMEOUT: "0" };
+    expect(codes(readSettings({}, ending), WITHOUT_STORE)).toEqual(["W003"]);
+    const frameworkSessions = { sessionKind: "host", storeGiven: false } as const;
+    expect(
+      codes(readSettings({}, TEST), { ...frameworkSessions, sessionMiddleware: "present" }),
+    ).toEqual(["W006"]);
+  });
+
+  it.each([
+    ["another key", { SECRET_KEY: COMPLETE.SECRET_KEY }],
+    ["a provider elsewhere", { IDP_ISSUER: "https://idp.example" }],
+  ])("with %s, all warnings stay", (_what, changed) => {
+    const found = codes(readSettings({}, { ...TEST, ...changed }), WITHOUT_STORE);
+    expect(found).toContain("W001");
+  });
+});

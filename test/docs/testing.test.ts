@@ -78,6 +78,7 @@ describe("the pages about testing", () => {
       "docs/how-to/testing.md, Test a guarded route (1)",
       "docs/how-to/testing.md, Sign in without a provider (1)",
       "docs/how-to/testing.md, Test a rule by role (1)",
+      "docs/how-to/testing.md, Test with several providers (1)",
       "docs/how-to/testing.md, Test that a request is rejected (1)",
       "docs/how-to/testing.md, Simulate an outage (1)",
       "docs/how-to/testing.md, Simulate an outage (2)",

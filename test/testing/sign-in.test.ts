@@ -26,6 +26,7 @@ import * as nodeAdapter from "../../src/adapters/node/node.js";
 import { deny, emailDomain, type IdpAuthOptions } from "../../src/index.js";
 import {
   browser,
+  providersEnv,
   signIn,
   SignInError,
   startTestProvider,
@@ -312,6 +313,54 @@ describe("a user", () => {
     const user = await signIn(app, GRACE);
     expect((await user.get("/reports")).json().email).toBe(GRACE.email);
     expect(user.cookie).toContain("connect.sid=");
+  });
+});
+
+describe("an application with several providers", () => {
+  let customers: TestProvider;
+  beforeEach(async () => {
+    customers = await startTestProvider({ clock: provider.clock, person: GRACE });
+    cleanups.push(() => customers.stop());
+  });
+  const several = (own: IdpAuthOptions = {}): express.Express =>
+    expressApp({ env: providersEnv({ staff: provider, "our-customers": customers }), ...own });
+
+  it("signs in at the one that is named, and returns to the requested path", async () => {
+    const app = several();
+    const user = await signIn(app, undefined, {
+      provider: "our-customers",
+      returnTo: "/reports?month=10",
+    });
+    expect((await user.get("/reports")).json()).toMatchObject(GRACE);
+    expect(user.returnedTo?.search).toBe("?month=10");
+    const ada = await signIn(app, { email: "ada@example.com" }, { provider: "staff" });
+    expect((await ada.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
+  });
+
+  it("signs in at the default provider if none is named", async () => {
+    const user = await signIn(several({ defaultProvider: "our-customers" }));
+    expect((await user.get("/reports")).json()).toMatchObject(GRACE);
+  });
+
+  it.each([
+    ["no key", {}, { status: 400, code: "provider_required" }],
+    ["a wrong key", { provider: "stuff" }, { status: 400, code: "invalid_parameter" }],
+  ])("with %s, the error lists the keys", async (_what, own, expected) => {
+    const failure = signIn(several(), GRACE, own);
+    await expect(failure).rejects.toMatchObject({ step: "login", ...expected });
+    await expect(failure).rejects.toThrow(
+      'the application has several providers. Set the option `provider` to the key of one of them: "staff", "our-customers".',
+    );
+  });
+
+  it("logs no warning about the test's own settings", async () => {
+    const lines: string[] = [];
+    const log: IdpAuthOptions["log"] = ({ level, code }) => {
+      if (level === "warn") lines.push(code);
+    };
+    await signIn(several({ log }), undefined, { provider: "staff" });
+    await signIn(expressApp({ log }));
+    expect(lines).toEqual([]);
   });
 });
 

@@ -98,6 +98,25 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   return new SignInError(step, `${where}. ${hint}`, { status, cause: failure });
 }
 
+/**
+ * Returns the error for a login at one of several providers whose key is missing or wrong;
+ * undefined for any other response.
+ */
+export function providerNotChosen(response: BrowserResponse): SignInError | undefined {
+  const { status } = response;
+  const code = codeIn(response);
+  if (code === undefined) return undefined;
+  const { providers, valid_options } = response.json() as {
+    readonly providers?: readonly { readonly key: string }[];
+    readonly valid_options?: { readonly provider?: readonly string[] };
+  };
+  const keys = providers?.map(({ key }) => key) ?? valid_options?.provider;
+  if (keys === undefined) return undefined;
+  const listed = keys.map((key) => JSON.stringify(key)).join(", ");
+  const message = `the application has several providers. Set the option \`provider\` to the key of one of them: ${listed}.`;
+  return new SignInError("login", message, { status, code });
+}
+
 /** Returns the meaning of an error code, and what to check. */
 function explained(code: string): string {
   const row = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;

@@ -12,6 +12,7 @@ import {
   deadEnd,
   errorCode,
   placeOf,
+  providerNotChosen,
   SignInError,
   type SignInStep,
 } from "./sign-in-error.js";
@@ -26,6 +27,11 @@ export interface SignInOptions extends BrowserOptions {
    * application's default page.
    */
   readonly returnTo?: string;
+  /**
+   * With several providers, the key of the one to sign in at. Default: the application's default
+   * provider; without one, `signIn` throws an error that lists the keys.
+   */
+  readonly provider?: string;
 }
 
 /**
@@ -96,17 +102,15 @@ class Trip {
 
   /** Begins at the application. @returns the authorization URL */
   async login(): Promise<URL> {
-    const { mountPath, returnTo, origin } = this.#options;
+    const { mountPath, origin } = this.#options;
     const path = `${mountPath}login/`;
-    const destination = () => new URL(returnTo ?? "/", this.browser.origin).href;
     let target = new URL(path, this.browser.origin);
     for (let round = 0; round < MAX_REDIRECTS; round += 1) {
-      if (returnTo !== undefined)
-        target.search = new URLSearchParams({
-          scheme: "PRESERVE_ORIGIN_QP",
-          origin_url: destination(),
-        }).toString();
-      const next = await this.#redirectOf("login", target);
+      const query = this.#loginQuery();
+      if (query.size > 0) target.search = query.toString();
+      const response = await this.#ask("login", target, { from: null, headers: CLICK });
+      if (!isRedirect(response)) throw await this.#noLogin(response);
+      const next = leadingTo("login", response, target);
       if (next.searchParams.has("client_id") && next.searchParams.has("redirect_uri")) return next;
       if (next.origin !== this.browser.origin) {
         // With BASE_URL the login belongs to that origin, which is this application's public
@@ -118,6 +122,26 @@ class Trip {
       target = next;
     }
     throw new SignInError("login", `${placeOf(target)} redirects without end.`);
+  }
+
+  #loginQuery(): URLSearchParams {
+    const { returnTo, provider } = this.#options;
+    return new URLSearchParams({
+      ...(provider !== undefined && { provider }),
+      ...(returnTo !== undefined && {
+        scheme: "PRESERVE_ORIGIN_QP",
+        origin_url: new URL(returnTo, this.browser.origin).href,
+      }),
+    });
+  }
+
+  /** Returns the error for a login that is no redirect, which can be the page to choose a provider. */
+  async #noLogin(response: BrowserResponse): Promise<SignInError> {
+    const target = new URL(response.url);
+    target.searchParams.set("response", "json");
+    const asked =
+      response.status === 200 ? await this.#ask("login", target, { headers: CLICK }) : response;
+    return providerNotChosen(asked) ?? deadEnd("login", response, this.#served.failure());
   }
 
   /** The user agrees. @returns the callback URL */
@@ -158,7 +182,7 @@ class Trip {
         maxBytes: PROVIDER_BYTES,
       });
       const isOurs = response.headers["server"] === SERVER_HEADER;
-      if (response.location === undefined || !isRedirect(response)) throw noWayOn(response, isOurs);
+      if (!isRedirect(response)) throw noWayOn(response, isOurs);
       if (round === 0 && person !== undefined && !isOurs) {
         throw new SignInError(
           "provider",
@@ -182,7 +206,9 @@ class Trip {
           "make the application trust the proxy. Otherwise set the option `origin` to the origin of the callback.",
       );
     }
-    const returnedTo = await this.#redirectOf("callback", callback);
+    const response = await this.#ask("callback", callback, { from: null, headers: CLICK });
+    if (!isRedirect(response)) throw deadEnd("callback", response, this.#served.failure());
+    const returnedTo = leadingTo("callback", response, callback);
     const error = errorCode(returnedTo.searchParams.get("error"));
     if (error !== undefined && returnedTo.pathname.endsWith(this.#options.mountPath)) {
       throw new SignInError("callback", `the provider refused: ${error}.`, { code: error });
@@ -212,13 +238,6 @@ class Trip {
       `the callback succeeded, but the user isn't signed in. ${hint}`,
       { status: 200, code },
     );
-  }
-
-  async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
-    const response = await this.#ask(step, target, { from: null, headers: CLICK });
-    if (response.location === undefined || !isRedirect(response))
-      throw deadEnd(step, response, this.#served.failure());
-    return leadingTo(step, response, target);
   }
 
   async #askProvider(
@@ -284,8 +303,8 @@ function probed(response: BrowserResponse): { authenticated?: unknown; reason?: 
   }
 }
 
-function isRedirect({ status }: BrowserResponse): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
+function isRedirect({ status, location }: BrowserResponse): boolean {
+  return location !== undefined && [301, 302, 303, 307, 308].includes(status);
 }
 
 /**

@@ -1,0 +1,26 @@
+import type { TestProvider } from "./provider/test-provider.js";
+
+/** The settings that all providers of an application share. */
+const SHARED = ["SECRET_KEY", "BASE_URL", "IDP_DEBUG"];
+
+/**
+ * Returns the environment variables of an application with several test providers: those of each
+ * provider with its key, and what all share.
+ *
+ * @param providers under their keys: `providersEnv({ staff, customers })`
+ */
+export function providersEnv(
+  providers: Readonly<Record<string, Pick<TestProvider, "env">>>,
+): Readonly<Record<string, string>> {
+  const variables = Object.entries(providers).flatMap(([key, { env }]) => {
+    const prefix = `IDP_PROVIDER_${key.toUpperCase().replaceAll("-", "_")}_`;
+    return Object.entries(env).map(([name, value]) => [
+      SHARED.includes(name) ? name : prefix + name.replace(/^IDP_/, ""),
+      value,
+    ]);
+  });
+  return {
+    ...(Object.fromEntries(variables) as Record<string, string>),
+    IDP_PROVIDERS: Object.keys(providers).join(" "),
+  };
+}
