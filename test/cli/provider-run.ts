@@ -6,6 +6,7 @@ import { providerCommand } from "../../src/cli/provider/provider-command.js";
 
 /** A running `idpauth provider`, in this process. */
 export interface RunningProvider {
+  /** The only provider's, or the origin of all. */
   readonly issuer: string;
   readonly port: number;
   readonly stdout: string;
@@ -52,7 +53,7 @@ export async function runProvider(
   });
   const code = await Promise.race([running, ended]);
   if (code !== "running") return { code, ...written };
-  const issuer = /http:\/\/127\.0\.0\.1:\d+/.exec(written.stdout)?.[0] ?? "";
+  const issuer = /https?:\/\/127\.0\.0\.1:\d+/.exec(written.stdout)?.[0] ?? "";
   return {
     issuer,
     port: Number(new URL(issuer).port),

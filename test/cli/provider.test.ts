@@ -15,7 +15,8 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readProviderUsage, defaultDataFile } from "../../src/cli/provider/provider-usage.js";
+import { readProviderUsage } from "../../src/cli/provider/provider-usage.js";
+import { defaultDataFile } from "../../src/cli/provider/state-file.js";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import { memoryStore } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
@@ -297,7 +298,8 @@ describe("a restart of `idpauth provider`", () => {
     const { browser } = await startApplication(provider, clock);
     let token = (await choose(browser, await browser.follow("/reports"), "Ada")).json()
       .refresh as string;
-    const kept = () => JSON.parse(readFileSync(path.join(folder, "state.json"), "utf8"));
+    const kept = () =>
+      JSON.parse(readFileSync(path.join(folder, "state.json"), "utf8")).providers[""];
     for (let day = 0; day < 5; day += 1) {
       clock.advance(24 * 3_600_000);
       token = (await refresh(provider, token)).json().refresh_token;
@@ -384,10 +386,24 @@ describe("the file of `idpauth provider`", () => {
     const folder = emptyFolder();
     const file = path.join(folder, "state.json");
     await (await startProvider(["--port=0", "--data=state.json"], { folder })).stop();
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...changes }));
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    state.providers[""] = { ...state.providers[""], ...changes };
+    writeFileSync(file, JSON.stringify(state));
     expect(await runProvider(["--port=0", "--data=state.json"], { folder })).toMatchObject({
       code: 2,
     });
+  });
+
+  it("is read as earlier versions wrote it, with one provider", async () => {
+    const folder = emptyFolder();
+    const file = path.join(folder, "state.json");
+    const first = await startProvider(["--port=0", "--data=state.json"], { folder });
+    await first.stop();
+    const { secretKey, providers } = JSON.parse(readFileSync(file, "utf8"));
+    const { clientKey: _, ...provider } = providers[""];
+    writeFileSync(file, JSON.stringify({ format: "idpauth provider 1", secretKey, ...provider }));
+    const again = await startProvider([`--port=${first.port}`, "--data=state.json"], { folder });
+    expect(again.env).toEqual(first.env);
   });
 
   it("is no link and no folder, and loses the permissions of other users", async () => {

@@ -1,10 +1,9 @@
-import { isLoopback } from "../../http/loopback.js";
 import { readLogout, sessionsToEnd } from "../../testing/provider/end-session-endpoint.js";
 import { endSessions } from "../../testing/provider/logout-tokens.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { errorReply, redirectReply, type ProviderReply } from "../../testing/provider/replies.js";
-import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { textClaim } from "./choosable-people.js";
+import { isOfApplication, placesOf, type DevelopmentProvider } from "./development-provider.js";
 import { homePage, problemPage, showPage } from "./provider-pages.js";
 
 const TITLE = "The provider cannot end the session";
@@ -15,7 +14,7 @@ const TITLE = "The provider cannot end the session";
  */
 export async function endSession(
   request: ReceivedRequest,
-  state: ProviderState,
+  state: DevelopmentProvider,
 ): Promise<ProviderReply> {
   if (request.method !== "GET" && request.method !== "POST")
     return errorReply("invalid_request", "endSession takes GET or POST", {
@@ -32,35 +31,35 @@ export async function endSession(
   if (asked.returnTo !== undefined && !isAllowed(asked.returnTo, state))
     return showPage(400, problemPage(TITLE, remedy(state)));
   if (asked.hint === undefined && asked.user === null)
-    return showPage(200, homePage(state, "The application did not say whose session to end."));
+    return showPage(200, homePage([state], "The application did not say whose session to end."));
   const ended = sessionsToEnd(asked, state);
   // The redirect follows even if the application does not respond (OpenID Connect Back-Channel
   // Logout 1.0 section 2.5).
   await endSessions(ended, state).catch(() => undefined);
   if (asked.returnTo !== undefined) return redirectReply(asked.returnTo);
-  return showPage(200, homePage(state, "The session at the provider has ended."));
+  return showPage(200, homePage([state], "The session at the provider has ended."));
 }
 
-/**
- * Without --redirect-uri, every address on this machine is accepted; with it, every address of
- * those origins.
- */
-function isAllowed(returnTo: string, { settings: { redirectUris } }: ProviderState): boolean {
-  const { protocol, hostname, origin } = new URL(returnTo);
-  if (redirectUris !== undefined) return redirectUris.some((uri) => new URL(uri).origin === origin);
-  return /^https?:$/.test(protocol) && isLoopback(hostname);
+/** With --redirect-uri, every address of those origins is accepted. */
+function isAllowed(returnTo: string, state: DevelopmentProvider): boolean {
+  const { redirectUris } = state.settings;
+  const address = new URL(returnTo);
+  return (
+    redirectUris?.some((uri) => new URL(uri).origin === address.origin) ??
+    isOfApplication(address, state)
+  );
 }
 
-function remedy({ settings: { redirectUris } }: ProviderState): string {
+function remedy(state: DevelopmentProvider): string {
   const accepted =
-    redirectUris === undefined
-      ? "addresses on this machine"
+    state.settings.redirectUris === undefined
+      ? placesOf(state)
       : "addresses of the origins that you pass with --redirect-uri";
   return `The application sent a post_logout_redirect_uri that is not accepted. This provider accepts only ${accepted}.`;
 }
 
 /** Ends the sessions of a person. Returns the result in a sentence for the page. */
-export async function endSessionsOf(sub: string, state: ProviderState): Promise<string> {
+export async function endSessionsOf(sub: string, state: DevelopmentProvider): Promise<string> {
   const person = state.people.find((one) => one["sub"] === sub);
   const ended = state.sessions.find(sub);
   const name =

@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
-
-/** The settings of an application whose provider this is. */
-export type ApplicationSettings = Readonly<Record<string, string>>;
+import type { ApplicationSettings } from "./application-settings.js";
 
 export function envLines(settings: ApplicationSettings): string {
   return Object.entries(settings)
@@ -28,9 +26,14 @@ export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
   const found = parseEnv(readFileSync(file, "utf8"));
-  // The application may change the other settings.
-  const isSame = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"].every(
-    (name) => found[name] === settings[name],
+  // The application may change the other settings, and set a key of its own.
+  const ofProviders = [...Object.keys(settings), ...Object.keys(found)].filter(
+    (name) => OF_PROVIDERS.test(name) || (name.endsWith("PRIVATE_KEY") && name in settings),
   );
-  return isSame ? "same" : "other";
+  return ofProviders.every((name) => (found[name] ?? "") === (settings[name] ?? ""))
+    ? "same"
+    : "other";
 }
+
+/** The settings that say which providers they are for. */
+const OF_PROVIDERS = /^IDP_(?:.*_)?(?:PROVIDERS|ISSUER|CLIENT_ID|CLIENT_SECRET)$/;

@@ -1,22 +1,23 @@
-import { createServer } from "node:http";
+import type { Server } from "node:http";
 import path from "node:path";
-import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
+import { variableOf } from "../../config/provider-keys.js";
 import type { ExitCode, Write } from "../check-command.js";
+import { settingsFor, type ApplicationSettings } from "./application-settings.js";
 import { textClaim } from "./choosable-people.js";
-import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
-import { ADDRESS, CLIENT_ID, close, listen, serve } from "./provider-server.js";
+import { developmentProvider, type DevelopmentProvider } from "./development-provider.js";
+import { envLines, writeEnv } from "./env-file.js";
+import { readClientJwks, readIdentity } from "./input-files.js";
+import { PROVIDER_HELP } from "./provider-help.js";
+import { ADDRESS, close, listen, newServer, serve } from "./provider-server.js";
+import { readProviderUsage, type ProviderOptions, type ProviderUsage } from "./provider-usage.js";
+import { codeOf, StartError } from "./start-error.js";
 import {
   defaultDataFile,
-  PROVIDER_HELP,
-  readProviderUsage,
-  type ProviderUsage,
-} from "./provider-usage.js";
-import {
+  keptProvider,
   newState,
   readState,
-  StateFileError,
   writeState,
-  type ProviderState,
+  type KeptState,
 } from "./state-file.js";
 
 /** What the command gets from its process. */
@@ -32,9 +33,6 @@ export interface ProviderIo {
   /** Resolves when the command is to end. */
   readonly stopped: Promise<void>;
 }
-
-/** A reason why the provider cannot start, and what to do. */
-class StartError extends Error {}
 
 /**
  * Runs `idpauth provider` until it is stopped.
@@ -55,45 +53,75 @@ export async function providerCommand(argv: readonly string[], io: ProviderIo): 
     await run(usage, io);
     return 0;
   } catch (error) {
-    if (!(error instanceof StartError) && !(error instanceof StateFileError)) throw error;
+    if (!(error instanceof StartError)) throw error;
     io.write(`idpauth provider: ${error.message}\n`, "stderr");
     return 2;
   }
 }
 
 async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
+  const server = serverFor(usage, io);
   const file = dataFile(usage, io);
-  const state = (file === undefined ? undefined : readState(file)) ?? (await newState());
-  const server = createServer();
+  const state = (file === undefined ? undefined : readState(file)) ?? newState();
+  const begun = await Promise.all(usage.providers.map((options) => begin(options, state, io)));
   const port = await listen(server, usage.port).catch((error: unknown) => {
     throw new StartError(portProblem(usage.port, error));
   });
   try {
-    const issuer = `http://${ADDRESS}:${port}${usage.tenant === undefined ? "" : TENANTS_PATH}`;
+    const origin = `${usage.tls === undefined ? "http" : "https"}://${ADDRESS}:${port}`;
+    const providers = begun.map((start) => start(origin, usage.baseUrl));
     const save = () => {
-      state.grants.prune(io.now());
+      for (const { grants } of providers) grants.prune(io.now());
       if (file !== undefined) writeState(file, state);
     };
     const failed = (error: unknown) => {
-      io.write(
-        `idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`,
-        "stderr",
-      );
+      tell(`a request failed: ${error instanceof Error ? error.message : "unknown error"}`, io);
     };
-    serve(server, { ...usage, ...state, issuer, now: () => io.now(), save, failed });
+    serve(server, { providers, now: () => io.now(), save, failed });
     save();
-    const settings = settingsFor(issuer, usage, state);
-    const written =
-      usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, io);
+    const settings = settingsFor({ secretKey: state.secretKey, baseUrl: usage.baseUrl, providers });
+    const handedOver =
+      usage.writeEnv === undefined ? toPaste(settings) : writtenEnv(usage.writeEnv, settings, io);
     io.write(
-      greeting(issuer, usage, file) +
-        (written ?? toPaste(settings)) +
-        "\nCtrl+C ends the provider.\n",
+      `${greeting(providers, file)}${handedOver}${usage.providers.map(ownKey).join("")}\nCtrl+C ends the provider.\n`,
       "stdout",
     );
     await io.stopped;
   } finally {
     await close(server);
+  }
+}
+
+/** Reads and creates what a provider needs. The result starts it, once the port is known. */
+async function begin(options: ProviderOptions, state: KeptState, io: ProviderIo) {
+  const { client } = options;
+  const clientJwks =
+    typeof client === "object" ? readClientJwks(client.jwks, io.folder) : undefined;
+  const kept = await keptProvider(options.key, state);
+  return (origin: string, baseUrl: string | undefined): DevelopmentProvider =>
+    developmentProvider(options, kept, {
+      origin,
+      baseUrl,
+      clientJwks,
+      now: () => io.now(),
+      noteRefusal: (reason) => tell(`refused${ofKey(options)}: ${reason}`, io),
+    });
+}
+
+function tell(what: string, io: ProviderIo): void {
+  io.write(`idpauth provider: ${what}\n`, "stderr");
+}
+
+function ofKey({ key }: { readonly key: string | undefined }): string {
+  return key === undefined ? "" : ` of ${key}`;
+}
+
+function serverFor(usage: ProviderUsage, { folder }: ProviderIo): Server {
+  try {
+    return newServer(readIdentity(usage, folder));
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    throw new StartError("--tls-key: the key can't be used with the certificate");
   }
 }
 
@@ -110,43 +138,37 @@ function dataFile(
 }
 
 function portProblem(port: number, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const code = codeOf(error);
   const another = `choose another port: npx idpauth provider --port=${port < 65_535 ? port + 1 : 9400}`;
   if (code === "EADDRINUSE")
     return `port ${port} of ${ADDRESS} is in use, perhaps by another \`idpauth provider\`. End that program, or ${another}`;
   return `port ${port} of ${ADDRESS} can't be used (${code}). Instead, ${another}`;
 }
 
-function settingsFor(
-  issuer: string,
-  { tenant }: ProviderUsage,
-  { secretKey, clientSecret }: ProviderState,
-): ApplicationSettings {
-  return {
-    SECRET_KEY: secretKey,
-    IDP_ISSUER: issuer,
-    ...(tenant !== undefined && { IDP_ALLOWED_TENANTS: tenant }),
-    IDP_CLIENT_ID: CLIENT_ID,
-    IDP_CLIENT_SECRET: clientSecret,
-    SCOPE: "openid email profile offline_access",
-    BASE_URL: "http://localhost:3000",
-  };
-}
-
-function greeting(issuer: string, { people }: ProviderUsage, file: string | undefined): string {
-  const names = people.map(
-    (person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`,
-  );
+function greeting(providers: readonly DevelopmentProvider[], file: string | undefined): string {
   const kept =
     file === undefined
       ? "not kept; the next start creates new ones"
       : `${file} (kept for the next start)`;
-  return `idpauth provider: ${issuer}
+  return `idpauth provider: ${providers.map(({ issuer }) => issuer).join(", ")}
 For development only: you sign in by choosing a person, without a password. It listens on this machine only.
 
-People: ${names.join(", ")}
-Keys and tokens: ${kept}
+${providers.map(peopleOf).join("")}Keys and tokens: ${kept}
 `;
+}
+
+function peopleOf({ key, people }: DevelopmentProvider): string {
+  const names = people.map(
+    (person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`,
+  );
+  return `People${ofKey({ key })}: ${names.join(", ")}\n`;
+}
+
+/** What the application needs besides, if its key is not ours. */
+function ownKey({ key, client }: ProviderOptions): string {
+  if (typeof client !== "object") return "";
+  const variable = key === undefined ? "IDP_PRIVATE_KEY" : variableOf(key, "IDP_PRIVATE_KEY");
+  return `\nSet ${variable} to the private key of ${client.jwks}, for example ${variable}=file:idp-private-key.pem\n`;
 }
 
 function toPaste(settings: ApplicationSettings): string {
@@ -162,9 +184,7 @@ function writtenEnv(name: string, settings: ApplicationSettings, { folder }: Pro
   try {
     outcome = writeEnv(path.resolve(folder, name), settings);
   } catch (error) {
-    throw new StartError(
-      `${name} can't be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`,
-    );
+    throw new StartError(`${name} can't be written (${codeOf(error)})`);
   }
   if (outcome === "written") return `Wrote the application's settings to ${name}\n`;
   if (outcome === "same")

@@ -1,3 +1,4 @@
+import { variableOf } from "../../config/provider-keys.js";
 import type { Reply } from "../../http/reply.js";
 import { html, NOTICE, PERSON, type Markup } from "../../pages/html.js";
 import { layout } from "../../pages/layout.js";
@@ -5,10 +6,11 @@ import { page } from "../../pages/page-reply.js";
 import { avatar, shownText } from "../../pages/person.js";
 import { hintedPerson, type PersonClaims } from "../../testing/provider/people.js";
 import type { ProviderReply } from "../../testing/provider/replies.js";
-import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { textClaim } from "./choosable-people.js";
+import type { DevelopmentProvider } from "./development-provider.js";
 
-const publicPath = "/";
+/** Where the stylesheet is. */
+export const PUBLIC_PATH = "/";
 // No form-action: browsers also apply it to the redirects that follow the form, and those lead to
 // the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -40,13 +42,13 @@ export function choicePage({ people, hint, application, action }: Choice): strin
       <button class="button quiet" name="cancel" value="yes">Cancel</button>
     </form>
   </section>`;
-  return layout({ publicPath, title: "Choose a person to sign in as", main });
+  return layout({ publicPath: PUBLIC_PATH, title: "Choose a person to sign in as", main });
 }
 
 function choice(person: PersonClaims, isHinted: boolean) {
   return html`<li>
     <button class="choice" name="person" value="${textClaim(person, "sub") ?? ""}">
-      ${summary(person, isHinted ? html`<span class="label">The application suggests this person.</span>` : undefined)}
+      ${personSummary(person, isHinted ? html`<span class="label">The application suggests this person.</span>` : undefined)}
     </button>
   </li>`;
 }
@@ -55,7 +57,7 @@ function nameOf(person: PersonClaims): string | undefined {
   return shownText(textClaim(person, "name")) ?? shownText(textClaim(person, "email"));
 }
 
-function summary(person: PersonClaims, label?: Markup) {
+export function personSummary(person: PersonClaims, label?: Markup) {
   const user = {
     name: textClaim(person, "name"),
     email: textClaim(person, "email"),
@@ -71,37 +73,46 @@ function summary(person: PersonClaims, label?: Markup) {
     </span>`;
 }
 
-/** The page at the provider's own address. @param notice the result of the last action */
-export function homePage({ issuer, people, sessions }: ProviderState, notice?: string): string {
-  const signedIn = people.filter((person) => sessions.signedIn.has(textClaim(person, "sub") ?? ""));
+/** The page at the address of the command. @param notice the result of the last action */
+export function homePage(providers: readonly DevelopmentProvider[], notice?: string): string {
+  const heading = providers.length === 1 ? "The provider is running" : "The providers are running";
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
-    <h1>The provider is running</h1>
+    <h1>${heading}</h1>
     ${notice === undefined ? undefined : html`<p role="status">${notice}</p>`}
     <p>${DEVELOPMENT} Open your application and sign in there.</p>
-    ${signedIn.length === 0 ? undefined : sessionList(signedIn)}
-    <dl class="facts">
-      <dt><code>IDP_ISSUER</code></dt>
-      <dd><code>${issuer}</code></dd>
-      <dt>People</dt>
-      ${people.map((person) => html`<dd><bdi>${nameOf(person)}</bdi></dd>`)}
-    </dl>
+    ${providers.map(providerFacts)}
     <p class="code">
       The command <code>npx idpauth provider</code> has printed the other settings, or written them
       to a file.
     </p>
   </section>`;
-  return layout({ publicPath, title: "idpauth provider for development", main });
+  return layout({ publicPath: PUBLIC_PATH, title: "idpauth provider for development", main });
 }
 
-function sessionList(people: readonly PersonClaims[]) {
-  return html`<h2>Signed in at the provider</h2>
-    <form method="post" action="${publicPath}end">
+function providerFacts(provider: DevelopmentProvider): Markup {
+  const { key, issuer, people, sessions } = provider;
+  const signedIn = people.filter((person) => sessions.signedIn.has(textClaim(person, "sub") ?? ""));
+  const variable = key === undefined ? "IDP_ISSUER" : variableOf(key, "IDP_ISSUER");
+  return html`${key === undefined ? undefined : html`<h2>${key}</h2>`}
+    ${signedIn.length === 0 ? undefined : sessionList(provider, signedIn)}
+    <dl class="facts">
+      <dt><code>${variable}</code></dt>
+      <dd><code>${issuer}</code></dd>
+      <dt>People</dt>
+      ${people.map((person) => html`<dd><bdi>${nameOf(person)}</bdi></dd>`)}
+    </dl>`;
+}
+
+function sessionList({ key, path }: DevelopmentProvider, people: readonly PersonClaims[]): Markup {
+  const heading = "Signed in at the provider";
+  return html`${key === undefined ? html`<h2>${heading}</h2>` : html`<h3>${heading}</h3>`}
+    <form method="post" action="${path}/end">
       <ul class="people">
         ${people.map(
           (person) =>
             html`<li class="choice">
-              ${summary(person)}
+              ${personSummary(person)}
               <button
                 class="button"
                 name="person"
@@ -124,7 +135,7 @@ export function problemPage(title: string, detail: string): string {
     <p>${detail}</p>
     <p class="code">${DEVELOPMENT}</p>
   </section>`;
-  return layout({ publicPath, title, main });
+  return layout({ publicPath: PUBLIC_PATH, title, main });
 }
 
 export function showPage(status: number, document: string): ProviderReply {

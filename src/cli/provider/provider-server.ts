@@ -1,42 +1,24 @@
-import type { Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Grants } from "../../testing/provider/grants.js";
-import type { PersonClaims } from "../../testing/provider/people.js";
 import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
-import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
-import { PushedRequests } from "../../testing/provider/pushed-requests.js";
-import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
+import { ENDPOINTS, receive, type Endpoint } from "../../testing/provider/received-requests.js";
 import { errorReply, send } from "../../testing/provider/replies.js";
-import type { SigningKeys } from "../../testing/provider/signing-keys.js";
-import {
-  defaultSettings,
-  type ProviderSettings,
-} from "../../testing/provider/test-provider-settings.js";
-import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
+import type { DevelopmentProvider } from "./development-provider.js";
 import { respond } from "./request-handler.js";
 
-/** The one address that the provider ever listens on. */
+/** The one address that the command ever listens on. */
 export const ADDRESS = "127.0.0.1";
 
-export const CLIENT_ID = "idpauth-dev";
+/** A certificate and its key, as PEM. */
+export interface ServerIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
 
-export interface ServedProvider {
-  readonly issuer: string;
-  readonly clientSecret: string;
-  readonly people: readonly PersonClaims[];
-  readonly redirectUris: readonly string[] | undefined;
-  readonly backchannelLogoutUri: string | undefined;
-  readonly tokenSeconds: number;
-  readonly tenant: string | undefined;
-  readonly keys: SigningKeys;
-  readonly grants: Grants;
-  readonly sessions: ProviderSessions;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Keeps what a request changed; called before its response is sent. */
-  save(): void;
-  /** Tells the operator of a request that failed. */
-  failed(error: unknown): void;
+/** @throws Error the key is not the certificate's */
+export function newServer(identity: ServerIdentity | undefined): Server {
+  return identity === undefined ? createServer() : createSecureServer(identity);
 }
 
 /** @throws Error with the code of the system, such as EADDRINUSE */
@@ -57,73 +39,43 @@ export function close(server: Server): Promise<void> {
   });
 }
 
+export interface Service {
+  readonly providers: readonly DevelopmentProvider[];
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Keeps what a request changed; called before its response is sent. */
+  save(): void;
+  /** Tells the operator of a request that failed. */
+  failed(error: unknown): void;
+}
+
 /** Answers every request from now on. */
-export function serve(server: Server, provider: ServedProvider): void {
-  const state = stateOf(provider);
-  const prefix = new URL(provider.issuer).pathname.replace(/\/$/, "");
-  const endpointAt = (path: string) =>
-    ENDPOINTS.find(
-      (endpoint) =>
-        path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, state.settings),
-    );
+export function serve(server: Server, service: Service): void {
   server.on("request", (message, response) => {
-    const answering = async () => {
-      const request = await receive(message, endpointAt, provider.now());
-      const answer = await respond(request, state);
-      if (request.method === "POST" || request.endpoint === "endSession") provider.save();
-      send(response, answer);
-    };
-    answering().catch((error: unknown) => {
+    answer(message, response, service).catch((error: unknown) => {
       // A client that leaves in the middle is no failure.
       if (response.destroyed || !message.complete) return void response.destroy();
-      provider.failed(error);
+      service.failed(error);
       if (!response.headersSent)
         send(response, errorReply("server_error", "the provider failed", { status: 500 }));
     });
   });
 }
 
-function stateOf({
-  issuer,
-  people,
-  keys,
-  grants,
-  sessions,
-  now,
-  ...provider
-}: ServedProvider): ProviderState {
-  const settings: ProviderSettings = {
-    ...defaultSettings(),
-    clientId: CLIENT_ID,
-    clientSecret: provider.clientSecret,
-    redirectUris: provider.redirectUris,
-    backchannelLogoutUri: provider.backchannelLogoutUri,
-    idTokenSeconds: provider.tokenSeconds,
-    accessTokenSeconds: provider.tokenSeconds,
-    tenant: provider.tenant,
+async function answer(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { providers, now, save }: Service,
+): Promise<void> {
+  let called: DevelopmentProvider | undefined;
+  const endpointAt = (path: string): Endpoint | undefined => {
+    called = providers.find((provider) => path.startsWith(`${provider.path}/`));
+    if (called === undefined) return undefined;
+    const [rest, { settings }] = [path.slice(called.path.length), called];
+    return ENDPOINTS.find((one) => rest === ENDPOINT_PATHS[one] && isOffered(one, settings));
   };
-  const person = people[0] ?? {};
-  return {
-    issuer,
-    base: issuer,
-    settings,
-    hooks: NO_HOOKS,
-    keys,
-    grants,
-    usedAssertions: new Set(),
-    pushed: new PushedRequests(),
-    people,
-    sessions,
-    person,
-    now,
-    noteViolation() {},
-  };
+  const request = await receive(message, endpointAt, now());
+  const reply = await respond(request, called, providers);
+  if (request.method === "POST" || request.endpoint === "endSession") save();
+  send(response, reply);
 }
-
-const NO_HOOKS: ProviderHooks = {
-  mutateIdToken: undefined,
-  tokenResponse: undefined,
-  authorizationResponse: undefined,
-  discoveryDocument: undefined,
-  userinfoResponse: undefined,
-};

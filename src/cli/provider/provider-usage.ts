@@ -1,120 +1,98 @@
-import path from "node:path";
 import { isTenant } from "../../config/tenant-issuers.js";
 import { isLoopback } from "../../testing/loopback-hostname.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import { PEOPLE, readPerson } from "./choosable-people.js";
-
-export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
-
-Runs an OpenID provider on this machine, so that you can try idpauth. The provider is only for development:
-you sign in by choosing a person, without a password. It listens only on 127.0.0.1. Ctrl+C stops it.
-
-  --port=PORT            the port (default 9400); with 0, any free port, and keys and tokens are kept only with --data
-  --person="NAME <EMAIL> GROUP..."
-                         a person to choose, with the claim groups; repeat the option for each person (default: three people)
-  --write-env[=FILE]     writes the application's settings to FILE (default .env); never overwrites a file
-  --data=FILE            keeps keys and tokens in FILE; by default, in a file of your user account
-  --redirect-uri=URI     accepts this redirect URI; repeat the option for each URI (default: any on this machine)
-  --backchannel-logout-uri=URI
-                         sends a logout token to URI, on this machine, when a person's session at the provider ends
-  --tenant=GUID          imitates Entra ID's tenants: the issuer ends with /organizations/v2.0, and every person belongs to this tenant
-  --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)
-  -h, --help             prints this text
-
-You can also write a value as the next argument: --port 9400.
-Exit code: 0 after Ctrl+C; 2 for wrong usage, or if the provider can't start.
-`;
+import { readCommandLine, UsageMistake, type CommandLine } from "./command-line.js";
 
 /** What the command line of `idpauth provider` says. */
 export interface ProviderUsage {
   readonly help: boolean;
   readonly port: number;
-  readonly people: readonly PersonClaims[];
+  /** One provider without a key, or several with one each. */
+  readonly providers: readonly ProviderOptions[];
   /** Undefined: no file is written. */
   readonly writeEnv: string | undefined;
   readonly data: string | undefined;
-  /** Undefined: every redirect URI on this machine. */
+  /** The application's origin. Undefined: the settings name a usual one. */
+  readonly baseUrl: string | undefined;
+  /** The files of the certificate and its key; undefined: the provider has no TLS. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+}
+
+/** What the command line says about one provider. */
+export interface ProviderOptions {
+  /** Undefined: the only provider. */
+  readonly key: string | undefined;
+  readonly people: readonly PersonClaims[];
+  /** Undefined: every redirect URI on this machine, or of the application's origin. */
   readonly redirectUris: readonly string[] | undefined;
+  /**
+   * How the client authenticates: with a secret, with a key that the command creates, or with the
+   * keys in a file.
+   */
+  readonly client: "secret" | "key" | { readonly jwks: string };
+  readonly pushedRequests: boolean;
+  readonly requirePushedRequests: boolean;
+  readonly accessTokens: "jwt" | "opaque";
+  readonly consent: boolean;
+  readonly tokenSeconds: number;
   /** The application's address for logout tokens; undefined: the provider sends none. */
   readonly backchannelLogoutUri: string | undefined;
-  readonly tokenSeconds: number;
   /** Undefined: the provider has one issuer. */
   readonly tenant: string | undefined;
 }
-
-const WITH_VALUE: readonly string[] = [
-  "--port",
-  "--person",
-  "--data",
-  "--redirect-uri",
-  "--backchannel-logout-uri",
-  "--token-seconds",
-  "--tenant",
-];
-const REPEATABLE: readonly string[] = ["--person", "--redirect-uri"];
-
-class Mistake extends Error {}
 
 /** @param argv the arguments after `provider` */
 export function readProviderUsage(
   argv: readonly string[],
 ): ProviderUsage | { readonly mistake: string } {
   try {
-    return usageIn(optionsIn(argv));
+    return usageIn(readCommandLine(argv));
   } catch (error) {
-    if (error instanceof Mistake) return { mistake: error.message };
+    if (error instanceof UsageMistake) return { mistake: error.message };
     throw error;
   }
 }
 
-/** The values of each option; an option without a value has the empty text. */
-function optionsIn(argv: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const options = new Map<string, string[]>();
-  for (let index = 0; index < argv.length; index += 1) {
-    const argument = argv[index] ?? "";
-    const sign = argument.indexOf("=");
-    const name = sign < 0 ? argument : argument.slice(0, sign);
-    if (!name.startsWith("-")) throw new Mistake(`unknown argument ${JSON.stringify(argument)}`);
-    if (/^--(?:host|hostname|listen|bind|address)$/.test(name))
-      throw new Mistake(
-        `there is no option ${name}: the provider doesn't ask for a password, so it listens only on 127.0.0.1`,
-      );
-    const takesValue = WITH_VALUE.includes(name);
-    if (!takesValue && !["--write-env", "--help", "-h"].includes(name))
-      throw new Mistake(`unknown option ${JSON.stringify(name)}`);
-    if (sign >= 0 && name !== "--write-env" && !takesValue)
-      throw new Mistake(`${name} doesn't take a value`);
-    if (takesValue && sign < 0) index += 1;
-    const value = sign >= 0 ? argument.slice(sign + 1) : takesValue ? (argv[index] ?? "") : "";
-    if ((takesValue || sign >= 0) && value === "") throw new Mistake(`${name} needs a value`);
-    const values = options.get(name) ?? [];
-    if (values.length > 0 && !REPEATABLE.includes(name))
-      throw new Mistake(`${name} is given more than once`);
-    options.set(name, [...values, value]);
-  }
-  return options;
+function usageIn(line: CommandLine): ProviderUsage {
+  const writeEnv = line.value("write-env");
+  const providers = (line.keys ?? [undefined]).map((key) => optionsOf(key, line));
+  // Entra ID's issuer has a fixed path.
+  const [tenants] = providers.filter(({ tenant }) => tenant !== undefined).slice(1);
+  if (tenants !== undefined)
+    throw new UsageMistake("only one provider can have --tenant, because its path is Entra ID's");
+  return {
+    help: line.has("help"),
+    port: wholeNumber("port", line.value("port") ?? "9400", { least: 0, most: 65_535 }),
+    providers,
+    writeEnv: writeEnv === "" ? ".env" : writeEnv,
+    data: line.value("data"),
+    baseUrl: baseUrlIn(line.value("base-url")),
+    tls: tlsIn(line),
+  };
 }
 
-function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage {
-  const one = (name: string) => options.get(name)?.[0];
-  const people = options.get("--person")?.map(personIn) ?? PEOPLE;
+function optionsOf(key: string | undefined, line: CommandLine): ProviderOptions {
+  const value = (name: string) => line.value(name, key);
+  const people = line.values("person", key)?.map(personIn) ?? PEOPLE;
   const emails = people.map((person) => person["email"]);
   if (new Set(emails).size < emails.length)
-    throw new Mistake("two people have the same email address");
-  const writeEnv = one("--write-env");
+    throw new UsageMistake("two people have the same email address");
   return {
-    help: options.has("--help") || options.has("-h"),
-    port: wholeNumber("--port", one("--port") ?? "9400", { least: 0, most: 65_535 }),
+    key,
     people,
-    writeEnv: writeEnv === "" ? ".env" : writeEnv,
-    data: one("--data"),
-    redirectUris: options.get("--redirect-uri")?.map(redirectUriIn),
-    backchannelLogoutUri: logoutUriIn(one("--backchannel-logout-uri")),
-    tokenSeconds: wholeNumber("--token-seconds", one("--token-seconds") ?? "3600", {
+    redirectUris: line.values("redirect-uri", key)?.map(redirectUriIn),
+    client: clientIn(key, line),
+    pushedRequests: line.has("pushed-requests", key),
+    requirePushedRequests: line.has("require-pushed-requests", key),
+    accessTokens: accessTokensIn(value("access-tokens")),
+    consent: line.has("consent", key),
+    tokenSeconds: wholeNumber("token-seconds", value("token-seconds") ?? "3600", {
       least: 1,
       most: 365 * 86_400,
     }),
-    tenant: tenantIn(one("--tenant")),
+    backchannelLogoutUri: logoutUriIn(value("backchannel-logout-uri")),
+    tenant: tenantIn(value("tenant")),
   };
 }
 
@@ -125,30 +103,62 @@ function wholeNumber(
 ): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new Mistake(
-    `${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`,
+  throw new UsageMistake(
+    `--${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`,
   );
 }
 
 function personIn(text: string): PersonClaims {
   const person = readPerson(text);
   if (person !== undefined) return person;
-  throw new Mistake(
+  throw new UsageMistake(
     `--person is ${JSON.stringify(text)}; write it as "Ada Lovelace <ada@example.com>"`,
   );
 }
 
+function clientIn(key: string | undefined, line: CommandLine): ProviderOptions["client"] {
+  const jwks = line.value("client-jwks", key);
+  const isCreated = line.has("client-key", key);
+  if (jwks === undefined) return isCreated ? "key" : "secret";
+  if (isCreated)
+    throw new UsageMistake(
+      "--client-key creates a key, and --client-jwks has yours; use one of them",
+    );
+  return { jwks };
+}
+
+function accessTokensIn(text = "jwt"): ProviderOptions["accessTokens"] {
+  if (text === "jwt" || text === "opaque") return text;
+  throw new UsageMistake(`--access-tokens is ${JSON.stringify(text)}; it must be jwt or opaque`);
+}
+
+function tlsIn(line: CommandLine): ProviderUsage["tls"] {
+  const [cert, key] = [line.value("tls-cert"), line.value("tls-key")];
+  if (cert !== undefined && key !== undefined) return { cert, key };
+  if (cert === undefined && key === undefined) return undefined;
+  throw new UsageMistake("--tls-cert and --tls-key need each other");
+}
+
 function tenantIn(text: string | undefined): string | undefined {
   if (text === undefined || isTenant(text)) return text;
-  throw new Mistake(
+  throw new UsageMistake(
     `--tenant is ${JSON.stringify(text)}; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555`,
+  );
+}
+
+function baseUrlIn(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const origin = URL.canParse(text) ? new URL(text).origin : "";
+  if (/^https?:\/\//.test(origin) && text.replace(/\/$/, "") === origin) return origin;
+  throw new UsageMistake(
+    `--base-url is ${JSON.stringify(text)}; write the origin that browsers use, such as https://app.example`,
   );
 }
 
 function redirectUriIn(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.includes("#"))
     return text;
-  throw new Mistake(
+  throw new UsageMistake(
     `--redirect-uri is ${JSON.stringify(text)}; write it as http://localhost:3000/idpauth/login-callback`,
   );
 }
@@ -159,25 +169,8 @@ function logoutUriIn(text: string | undefined): string | undefined {
     ? new URL(text)
     : { protocol: "", hostname: "", hash: "" };
   if (/^https?:$/.test(protocol) && isLoopback(hostname) && hash === "") return text;
-  throw new Mistake(
+  throw new UsageMistake(
     `--backchannel-logout-uri is ${JSON.stringify(text)}; write an address on this machine, such as ` +
       "http://localhost:3000/idpauth/backchannel-logout",
   );
-}
-
-/**
- * The file of a provider on this port, in the user's folder for state (XDG Base Directory
- * Specification; on Windows, LOCALAPPDATA).
- *
- * @param home the user's home folder
- */
-export function defaultDataFile(
-  port: number,
-  env: Readonly<Record<string, string | undefined>>,
-  home: string,
-): string {
-  const named = [env["XDG_STATE_HOME"], env["LOCALAPPDATA"]].find(
-    (folder) => folder !== undefined && path.isAbsolute(folder),
-  );
-  return path.join(named ?? path.join(home, ".local", "state"), "idpauth", `provider-${port}.json`);
 }

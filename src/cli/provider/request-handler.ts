@@ -6,18 +6,26 @@ import {
   refuse,
   type Authorization,
 } from "../../testing/provider/authorization-endpoint.js";
+import type { PersonClaims } from "../../testing/provider/people.js";
 import { work } from "../../testing/provider/provider-endpoints.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
-import type { ProviderState } from "../../testing/provider/test-provider-state.js";
+import { consentPage, grantedScopes, withoutRefused, withScopes } from "./consent.js";
+import { isOfApplication, placesOf, type DevelopmentProvider } from "./development-provider.js";
 import { endSession, endSessionsOf } from "./end-session.js";
 import { choicePage, homePage, problemPage, showPage, toReply } from "./provider-pages.js";
 import { providerStyle } from "./provider-style.js";
 
-/** Returns the response to one request. */
+/**
+ * Returns the response to one request.
+ *
+ * @param state the provider that the path names
+ * @param providers all of the command
+ */
 export async function respond(
   request: ReceivedRequest,
-  state: ProviderState,
+  state: DevelopmentProvider | undefined,
+  providers: readonly DevelopmentProvider[],
 ): Promise<ProviderReply> {
   if (!isForThisMachine(request.headers.host))
     return showPage(
@@ -27,9 +35,10 @@ export async function respond(
         "The address in the request belongs to another machine.",
       ),
     );
+  if (state === undefined || request.endpoint === "unknown")
+    return ownPage(request, state, providers);
   if (request.endpoint === "authorize") return authorize(request, state);
   if (request.endpoint === "endSession") return endSession(request, state);
-  if (request.endpoint === "unknown") return ownPage(request, state);
   const violations = violationsOf(request);
   return violations.length > 0
     ? errorReply("invalid_request", violations.join("; "))
@@ -49,16 +58,16 @@ function isForThisMachine(host: string | undefined): boolean {
 }
 
 /** OpenID Connect Core section 3.1.2; the person is chosen on a page. */
-function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
+function authorize(request: ReceivedRequest, state: DevelopmentProvider): ProviderReply {
   if (request.method !== "GET" && request.method !== "POST")
     return errorReply("invalid_request", "authorize takes GET or POST", {
       status: 405,
       headers: { Allow: "GET, POST" },
     });
   const asked = readAuthorization(request, state);
-  const problem = "unusable" in asked ? asked.unusable : redirectProblem(asked, state);
-  if ("unusable" in asked || problem !== undefined)
-    return showPage(400, unusablePage(request, state));
+  if ("unusable" in asked) return showPage(400, unusablePage(request.query, state));
+  if (!isAllowedRedirect(asked, state))
+    return showPage(400, unusablePage(asked.request.query, state));
   const violations = violationsOf(request);
   if (violations.length > 0)
     return refuse(asked, { error: "invalid_request", description: violations.join("; ") }, state);
@@ -73,18 +82,15 @@ function authorize(request: ReceivedRequest, state: ProviderState): ProviderRepl
   return request.method === "GET" ? showPage(200, choiceFor(asked, state)) : decide(asked, state);
 }
 
-/** Without a list of redirect URIs, every one on this machine is accepted. */
-function redirectProblem(
-  { redirectUri }: Authorization,
-  { settings }: ProviderState,
-): string | undefined {
-  const { protocol, hostname } = new URL(redirectUri);
-  const isAllowed =
-    settings.redirectUris !== undefined || (/^https?:$/.test(protocol) && isLoopback(hostname));
-  return isAllowed ? undefined : "unknown redirect_uri";
+/** The list of redirect URIs was compared before. */
+function isAllowedRedirect({ redirectUri }: Authorization, state: DevelopmentProvider): boolean {
+  return state.settings.redirectUris !== undefined || isOfApplication(new URL(redirectUri), state);
 }
 
-function choiceFor({ request, redirectUri }: Authorization, { people }: ProviderState): string {
+function choiceFor(
+  { request, redirectUri }: Authorization,
+  { people }: DevelopmentProvider,
+): string {
   const application = new URL(redirectUri).origin;
   return choicePage({
     people,
@@ -95,7 +101,7 @@ function choiceFor({ request, redirectUri }: Authorization, { people }: Provider
 }
 
 /** What the user chose. */
-function decide(asked: Authorization, state: ProviderState): ProviderReply {
+function decide(asked: Authorization, state: DevelopmentProvider): ProviderReply {
   const { params } = asked.request;
   if (isFromAnotherSite(asked.request))
     return showPage(
@@ -108,13 +114,24 @@ function decide(asked: Authorization, state: ProviderState): ProviderReply {
   if (params.has("cancel"))
     return refuse(asked, { error: "access_denied", description: "the user cancelled" }, state);
   const person = state.people.find((one) => one["sub"] === params.get("person"));
-  if (person !== undefined) {
-    const now = Math.floor(state.now() / 1000);
-    state.sessions.signIn(String(person["sub"]), now);
-    return approve(asked, { person, authTime: now }, state);
-  }
   // The provider was restarted with other people while the page was open.
-  return showPage(200, choiceFor(asked, state));
+  if (person === undefined) return showPage(200, choiceFor(asked, state));
+  if (!state.consent) return signIn(asked, person, state);
+  if (!params.has("consent")) return showPage(200, consentPage(asked, person));
+  if (params.get("consent") !== "allow")
+    return refuse(asked, { error: "access_denied", description: "the user refused" }, state);
+  const granted = grantedScopes(asked.request);
+  return signIn(withScopes(asked, granted), withoutRefused(person, asked.request, granted), state);
+}
+
+function signIn(
+  asked: Authorization,
+  person: PersonClaims,
+  state: DevelopmentProvider,
+): ProviderReply {
+  const now = Math.floor(state.now() / 1000);
+  state.sessions.signIn(String(person["sub"]), now);
+  return approve(asked, { person, authTime: now }, state);
 }
 
 function isFromAnotherSite({ headers }: ReceivedRequest): boolean {
@@ -122,27 +139,38 @@ function isFromAnotherSite({ headers }: ReceivedRequest): boolean {
   return site !== undefined && site !== "same-origin";
 }
 
-async function ownPage(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+async function ownPage(
+  request: ReceivedRequest,
+  state: DevelopmentProvider | undefined,
+  providers: readonly DevelopmentProvider[],
+): Promise<ProviderReply> {
   const { method, url } = request;
-  const path = url.split("?", 1)[0];
-  if (method === "GET" && path === "/") return showPage(200, homePage(state));
-  if (method === "POST" && path === "/end") {
-    if (isFromAnotherSite(request))
-      return showPage(
-        403,
-        problemPage("This form came from another site", "Open the provider's own page."),
-      );
-    return showPage(
-      200,
-      homePage(state, await endSessionsOf(request.params.get("person") ?? "", state)),
-    );
-  }
+  const [path = ""] = url.split("?", 1);
+  if (method === "POST" && state !== undefined && path === `${state.path}/end`)
+    return end(request, state, providers);
+  if (method === "GET" && (path === "/" || providers.some((one) => path === one.path)))
+    return showPage(200, homePage(providers));
   if (method === "GET" && path === "/style.css") return toReply(stylesheet(await providerStyle()));
   if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
   return errorReply("not_found", "no endpoint at this path", { status: 404 });
 }
 
-function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): string {
+async function end(
+  request: ReceivedRequest,
+  state: DevelopmentProvider,
+  providers: readonly DevelopmentProvider[],
+): Promise<ProviderReply> {
+  if (isFromAnotherSite(request))
+    return showPage(
+      403,
+      problemPage("This form came from another site", "Open the provider's own page."),
+    );
+  const notice = await endSessionsOf(request.params.get("person") ?? "", state);
+  return showPage(200, homePage(providers, notice));
+}
+
+function unusablePage(query: URLSearchParams, state: DevelopmentProvider): string {
+  const { settings } = state;
   const client = query.get("client_id");
   const redirectUri = shown(query.get("redirect_uri"));
   if (client !== settings.clientId)
@@ -150,9 +178,14 @@ function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): 
       "The client ID does not belong to this provider",
       `The application sent the client ID ${shown(client)}. Use the settings that this command prints: npx idpauth provider.`,
     );
+  if (query.has("request_uri"))
+    return problemPage(
+      "The pushed login request has expired",
+      "Each pushed request works once, within ten minutes. Go back to the application and sign in again.",
+    );
   const remedy =
     settings.redirectUris === undefined
-      ? "This provider accepts only addresses on this machine, such as http://localhost:3000/idpauth/login-callback. Correct BASE_URL, or start the provider with --redirect-uri."
+      ? `This provider accepts only ${placesOf(state)}, such as http://localhost:3000/idpauth/login-callback. Correct BASE_URL, or start the provider with --base-url or --redirect-uri.`
       : "This provider accepts only the redirect URIs that you pass with --redirect-uri. Pass this one too, or correct BASE_URL.";
   return problemPage(
     "The application's redirect URI is not accepted",

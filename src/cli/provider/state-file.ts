@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import {
   chmodSync,
   lstatSync,
@@ -12,37 +12,83 @@ import path from "node:path";
 import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
 import { ProviderSessions, type KeptSessions } from "../../testing/provider/provider-sessions.js";
 import { SigningKeys } from "../../testing/provider/signing-keys.js";
+import { codeOf, StartError } from "./start-error.js";
 
-/** The state that a restarted provider needs to continue. */
-export interface ProviderState {
+/** What a restart of the command needs to continue. */
+export interface KeptState {
   /** For the application's `SECRET_KEY`. */
   readonly secretKey: string;
+  /** By the provider's key; the only provider's is empty. */
+  readonly providers: Map<string, KeptProvider>;
+}
+
+export interface KeptProvider {
   readonly clientSecret: string;
+  /** The client's private key, as PEM, if it authenticates with one of ours. */
+  readonly clientKey: string;
   readonly keys: SigningKeys;
   readonly grants: Grants;
   readonly sessions: ProviderSessions;
 }
 
-/** Says what is wrong with the file and what to do. */
-export class StateFileError extends Error {}
+/** The format of files with several providers; 1 had one, whose members were the file's own. */
+const FORMAT = "idpauth provider 2";
+const SINGLE_FORMAT = "idpauth provider 1";
 
-const FORMAT = "idpauth provider 1";
+/**
+ * The file of a provider on this port, in the user's folder for state (XDG Base Directory
+ * Specification; on Windows, LOCALAPPDATA).
+ *
+ * @param home the user's home folder
+ */
+export function defaultDataFile(
+  port: number,
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+): string {
+  const named = [env["XDG_STATE_HOME"], env["LOCALAPPDATA"]].find(
+    (folder) => folder !== undefined && path.isAbsolute(folder),
+  );
+  return path.join(named ?? path.join(home, ".local", "state"), "idpauth", `provider-${port}.json`);
+}
 
-export async function newState(): Promise<ProviderState> {
-  const random = () => randomBytes(32).toString("base64url");
-  const [keys, grants, sessions] = [
-    await SigningKeys.create(),
-    new Grants(),
-    new ProviderSessions(),
-  ];
-  return { secretKey: random(), clientSecret: random(), keys, grants, sessions };
+export function newState(): KeptState {
+  return { secretKey: randomSecret(), providers: new Map() };
+}
+
+/** Returns a provider's part of the state, which is new if there was none. */
+export async function keptProvider(key = "", { providers }: KeptState): Promise<KeptProvider> {
+  const kept = providers.get(key) ?? (await newProvider());
+  providers.set(key, kept);
+  return kept;
+}
+
+async function newProvider(): Promise<KeptProvider> {
+  return {
+    clientSecret: randomSecret(),
+    clientKey: newClientKey(),
+    keys: await SigningKeys.create(),
+    grants: new Grants(),
+    sessions: new ProviderSessions(),
+  };
+}
+
+function randomSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Short, because the settings contain it on one line. */
+function newClientKey(): string {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
 }
 
 /**
  * @returns undefined when there is no such file
- * @throws StateFileError the file cannot be used
+ * @throws StartError the file cannot be used
  */
-export function readState(file: string): ProviderState | undefined {
+export function readState(file: string): KeptState | undefined {
   let text: string;
   try {
     const status = lstatSync(file);
@@ -53,7 +99,7 @@ export function readState(file: string): ProviderState | undefined {
     if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (error instanceof StateFileError) throw error;
+    if (error instanceof StartError) throw error;
     if (codeOf(error) === "ENOENT") return undefined;
     throw unusable(file, `can't be read (${codeOf(error)})`);
   }
@@ -68,14 +114,15 @@ export function readState(file: string): ProviderState | undefined {
 /**
  * Replaces the file as a whole, readable by this user alone.
  *
- * @throws StateFileError
+ * @throws StartError
  */
-export function writeState(
-  file: string,
-  { secretKey, clientSecret, keys, grants, sessions }: ProviderState,
-): void {
-  const kept = { signingKey: keys.kept(), ...grants.kept(), sessions: sessions.kept() };
-  const text = JSON.stringify({ format: FORMAT, secretKey, clientSecret, ...kept });
+export function writeState(file: string, { secretKey, providers }: KeptState): void {
+  const kept = [...providers].map(([key, provider]) => [key, plain(provider)]);
+  const text = JSON.stringify({
+    format: FORMAT,
+    secretKey,
+    providers: Object.fromEntries(kept) as Record<string, unknown>,
+  });
   const next = `${file}.${randomBytes(6).toString("hex")}`;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -87,25 +134,39 @@ export function writeState(
   }
 }
 
-function unusable(file: string, what: string): StateFileError {
-  return new StateFileError(
+function unusable(file: string, what: string): StartError {
+  return new StartError(
     `The file ${file} ${what}. Name another file with --data=FILE, or delete this file. After that, users must sign in again, and ` +
       "the application needs the new settings.",
   );
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+function plain({ clientSecret, clientKey, keys, grants, sessions }: KeptProvider) {
+  const tokens = { ...grants.kept(), sessions: sessions.kept() };
+  return { clientSecret, clientKey, signingKey: keys.kept(), ...tokens };
 }
 
 /** @throws Error the value is not a state of this command */
-function stateIn(value: unknown): ProviderState {
+function stateIn(value: unknown): KeptState {
   const state = record(value);
+  const secretKey = secret(state["secretKey"]);
+  if (state["format"] === SINGLE_FORMAT)
+    return { secretKey, providers: new Map([["", providerIn(state)]]) };
   if (state["format"] !== FORMAT) throw new Error("another format");
-  const key = record(state["signingKey"]);
+  const providers = Object.entries(record(state["providers"]));
   return {
-    secretKey: secret(state["secretKey"]),
+    secretKey,
+    providers: new Map(providers.map(([key, one]) => [key, providerIn(record(one))])),
+  };
+}
+
+function providerIn(state: Readonly<Record<string, unknown>>): KeptProvider {
+  const key = record(state["signingKey"]);
+  const { clientKey = newClientKey() } = state;
+  createPrivateKey(text(clientKey));
+  return {
     clientSecret: secret(state["clientSecret"]),
+    clientKey: text(clientKey),
     keys: SigningKeys.from({ kid: text(key["kid"]), pem: text(key["pem"]) }),
     grants: Grants.from(grantsIn(state)),
     sessions: ProviderSessions.from(sessionsIn(state)),

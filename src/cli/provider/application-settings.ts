@@ -1,0 +1,46 @@
+import { variableOf } from "../../config/provider-keys.js";
+import type { DevelopmentProvider } from "./development-provider.js";
+
+/** The environment variables of an application whose provider this is. */
+export type ApplicationSettings = Readonly<Record<string, string>>;
+
+interface Application {
+  readonly secretKey: string;
+  readonly baseUrl: string | undefined;
+  readonly providers: readonly DevelopmentProvider[];
+}
+
+/** Returns the settings of an application with these providers. */
+export function settingsFor({ secretKey, baseUrl, providers }: Application): ApplicationSettings {
+  const keys = providers.flatMap(({ key }) => key ?? []);
+  return {
+    SECRET_KEY: secretKey,
+    ...(keys.length > 0 && { IDP_PROVIDERS: keys.join(",") }),
+    ...Object.fromEntries(providers.flatMap(clientSettings)),
+    SCOPE: "openid email profile offline_access",
+    BASE_URL: baseUrl ?? "http://localhost:3000",
+  };
+}
+
+function clientSettings({
+  key,
+  issuer,
+  settings,
+  clientKey,
+}: DevelopmentProvider): (readonly [string, string])[] {
+  const { clientId, clientSecret, clientJwks, tenant } = settings;
+  const isPushedByChoice = settings.pushedRequests && !settings.requirePushedRequests;
+  const own = {
+    IDP_ISSUER: issuer,
+    IDP_ALLOWED_TENANTS: tenant,
+    IDP_CLIENT_ID: clientId,
+    IDP_CLIENT_SECRET: clientJwks === undefined ? clientSecret : undefined,
+    // On one line: not every reader of `.env` files knows another form.
+    IDP_PRIVATE_KEY: clientKey?.trim().replaceAll("\n", "\\n"),
+    // An application pushes by itself only if the provider requires it.
+    IDP_PUSHED_REQUESTS: isPushedByChoice ? "always" : undefined,
+  };
+  return Object.entries(own).flatMap(([name, value]) =>
+    value === undefined ? [] : [[key === undefined ? name : variableOf(key, name), value] as const],
+  );
+}

@@ -1,0 +1,111 @@
+import { privateKeys } from "../../config/client-key-kinds.js";
+import { isLoopback } from "../../http/loopback.js";
+import type { Jwk } from "../../index.js";
+import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
+import { PushedRequests } from "../../testing/provider/pushed-requests.js";
+import { defaultSettings } from "../../testing/provider/test-provider-settings.js";
+import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
+import type { ProviderOptions } from "./provider-usage.js";
+import type { KeptProvider } from "./state-file.js";
+
+/** A provider of the command. */
+export interface DevelopmentProvider extends ProviderState {
+  /** Undefined: the only provider. */
+  readonly key: string | undefined;
+  /** The issuer's path, before those of the endpoints. */
+  readonly path: string;
+  /** The application's origin, which redirects may lead to; undefined: only this machine. */
+  readonly baseUrl: string | undefined;
+  /** Whether the user chooses what the application may have. */
+  readonly consent: boolean;
+  /** The client's private key, for the application's settings; undefined: it has none of ours. */
+  readonly clientKey: string | undefined;
+}
+
+interface Surroundings {
+  /** Scheme, hostname and port of all providers. */
+  readonly origin: string;
+  readonly baseUrl: string | undefined;
+  /** The keys in the file of `--client-jwks`. */
+  readonly clientJwks: readonly Jwk[] | undefined;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Tells the operator why a request was refused. */
+  noteRefusal(reason: string): void;
+}
+
+export function developmentProvider(
+  options: ProviderOptions,
+  kept: KeptProvider,
+  { origin, baseUrl, clientJwks, now }: Surroundings,
+): DevelopmentProvider {
+  const { key, people, consent } = options;
+  const path = pathOf(options);
+  const issuer = origin + path;
+  const clientKey = options.client === "key" ? kept.clientKey : undefined;
+  const own = clientKey === undefined ? undefined : privateKeys.fromText(clientKey);
+  return {
+    key,
+    path,
+    baseUrl,
+    consent,
+    clientKey,
+    issuer,
+    base: issuer,
+    settings: {
+      ...defaultSettings(),
+      clientId: key === undefined ? "idpauth-dev" : `idpauth-dev-${key}`,
+      clientSecret: kept.clientSecret,
+      clientJwks: own?.flatMap(({ publicJwk }) => publicJwk ?? []) ?? clientJwks,
+      redirectUris: options.redirectUris,
+      backchannelLogoutUri: options.backchannelLogoutUri,
+      pushedRequests: options.pushedRequests,
+      requirePushedRequests: options.requirePushedRequests,
+      // Long enough to choose a person.
+      pushedRequestSeconds: 600,
+      idTokenSeconds: options.tokenSeconds,
+      accessTokenSeconds: options.tokenSeconds,
+      // A user who does not allow offline access gives no refresh token.
+      issueRefreshToken: consent ? "offline_access" : true,
+      tenant: options.tenant,
+    },
+    hooks: NO_HOOKS,
+    keys: kept.keys,
+    grants: kept.grants,
+    usedAssertions: new Set(),
+    pushed: new PushedRequests(),
+    people,
+    sessions: kept.sessions,
+    person: people[0] ?? {},
+    now,
+    noteViolation() {},
+  };
+}
+
+function pathOf({ key, tenant }: ProviderOptions): string {
+  if (tenant !== undefined) return TENANTS_PATH;
+  return key === undefined ? "" : `/${key}`;
+}
+
+const NO_HOOKS: ProviderHooks = {
+  mutateIdToken: undefined,
+  tokenResponse: undefined,
+  authorizationResponse: undefined,
+  discoveryDocument: undefined,
+  userinfoResponse: undefined,
+};
+
+/** Whether the browser may be sent to an address of the application. */
+export function isOfApplication(
+  { protocol, hostname, origin }: URL,
+  { baseUrl }: DevelopmentProvider,
+): boolean {
+  return /^https?:$/.test(protocol) && (isLoopback(hostname) || origin === baseUrl);
+}
+
+/** The addresses that {@link isOfApplication} allows, in words. */
+export function placesOf({ baseUrl }: DevelopmentProvider): string {
+  return baseUrl === undefined
+    ? "addresses on this machine"
+    : `addresses on this machine or at ${baseUrl}`;
+}
