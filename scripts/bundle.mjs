@@ -27,6 +27,8 @@ const FOR_BROWSERS = {
   platform: /** @type {const} */ ("browser"),
   onLog: withoutDirectives,
   resolve: { extensionAlias: { ".js": [".ts"] } },
+  // "sideEffects" of package.json names files of dist/.
+  treeshake: { moduleSideEffects: [{ test: /./, sideEffects: true }] },
   // The paths in it are for the type check and the tests.
   tsconfig: /** @type {const} */ (false),
 };
