@@ -1,14 +1,47 @@
 /** `idpauth/client/streams`: live connections that belong to the session of the page. */
-import type { Client } from "../client-interface.js";
 import { pageClient } from "../page-client.js";
+import type { ConnectionOptions, SessionSocket, SessionStream } from "./connections.js";
+import { EventStream } from "./event-stream.js";
+import type { ConnectionSettings } from "./session-connection.js";
+import type { StreamEnvironment } from "./stream-environment.js";
+import { SocketOfSession } from "./web-socket.js";
 
-/** Options of `openStream` and `openSocket`. */
-export interface ConnectionOptions {
-  /** Default: the client that the page created last, or a new one. */
-  readonly client?: Client;
+export type {
+  ConnectionEnd,
+  ConnectionEndReason,
+  ConnectionOptions,
+  SessionSocket,
+  SessionStream,
+} from "./connections.js";
+
+/**
+ * Returns an event stream with the interface of `EventSource`. It opens when the user is signed in,
+ * and again after each unexpected close, until `ended` resolves. On a server it never opens.
+ *
+ * @throws TypeError the address is on another origin
+ */
+export function openStream(url: string | URL, options?: ConnectionOptions): SessionStream {
+  return new EventStream(url, settingsOf(options)) as SessionStream;
 }
 
-/** @internal Replaced by the functions of this entry. */
-export function clientOf({ client = pageClient() }: ConnectionOptions = {}): Client {
-  return client;
+/**
+ * Returns a socket with the interface of `WebSocket`. It opens when the user is signed in, and again
+ * after each unexpected close, until `ended` resolves. On a server it never opens.
+ *
+ * @param url of http or ws
+ * @throws TypeError the address is on another origin
+ */
+export function openSocket(
+  url: string | URL,
+  protocols?: string | string[],
+  options?: ConnectionOptions,
+): SessionSocket {
+  return new SocketOfSession(url, protocols, settingsOf(options)) as SessionSocket;
+}
+
+function settingsOf({
+  client = pageClient(),
+  closeWhenHidden = false,
+}: ConnectionOptions = {}): ConnectionSettings {
+  return { client, closeWhenHidden, env: globalThis as unknown as StreamEnvironment };
 }

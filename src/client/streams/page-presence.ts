@@ -1,0 +1,30 @@
+import type { StreamEnvironment } from "./stream-environment.js";
+
+export interface PresenceParts {
+  readonly env: StreamEnvironment;
+  readonly closeWhenHidden: boolean;
+  /** Stops watching. */
+  readonly signal: AbortSignal;
+  /** Called when the page may have come or gone. */
+  readonly changed: () => void;
+}
+
+/** Returns a function that tells whether the page is there, so that a connection may be open. */
+export function watchPresence(parts: PresenceParts): () => boolean {
+  const { env, closeWhenHidden, signal, changed } = parts;
+  let isAway = false;
+  const listen = (type: string, away?: boolean) =>
+    env.addEventListener(
+      type,
+      () => {
+        isAway = away ?? isAway;
+        changed();
+      },
+      { signal },
+    );
+  listen("visibilitychange");
+  // An open connection keeps a page out of the back/forward cache.
+  listen("pagehide", true);
+  listen("pageshow", false);
+  return () => !isAway && (!closeWhenHidden || env.document.visibilityState === "visible");
+}
