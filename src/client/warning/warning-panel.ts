@@ -1,6 +1,6 @@
 import { WARNING_STYLE } from "./warning-style.js";
-import { labelsOf, type Words } from "./warning-texts.js";
 import type { ShownView } from "./warning-view.js";
+import { labelsOf, type Words } from "./words.js";
 
 /** What the user does in the panel. */
 export interface PanelActions {

@@ -6,8 +6,9 @@ import type { Client } from "../client-interface.js";
 import { pageClient } from "../page-client.js";
 import { BROWSER_CLOCK, createLimitFollower, type LimitFollower } from "./follow-limits.js";
 import { createPanel, type Panel } from "./warning-panel.js";
-import { newsOf, wordsOf, type WarningTexts, type Words } from "./warning-texts.js";
+import type { WarningTexts } from "./warning-texts.js";
 import { momentOf, type WarningView } from "./warning-view.js";
+import { newsOf, wordsOf, type Words } from "./words.js";
 
 export type { WarningTexts } from "./warning-texts.js";
 
