@@ -1,7 +1,7 @@
 import { trackActivity } from "./activity.js";
 import type { Client, ClientOptions } from "./client-interface.js";
 import type { Environment } from "./environment.js";
-import { signInWith, signOutWith } from "./navigation.js";
+import { popupOf, signInWith, signOutWith, stepUpWith } from "./navigation.js";
 import { startSession } from "./session.js";
 import { waitingFetch } from "./waiting-requests.js";
 
@@ -12,11 +12,15 @@ export function startClient<ClientData extends object>(
 ): Client<ClientData> {
   const session = startSession(options, env);
   if (options.trackActivity) trackActivity(session, env);
-  if (Boolean(env.document) && env.location.href.startsWith(`${session.mount}login/`))
+  const { mount } = session;
+  // A page of the application where the login should be. Only a developer can mend that.
+  if (/\/127|localhost/.test(mount) && env.location.href.startsWith(`${mount}login/`))
     env.console.warn(
-      `A fallback hides the login. Exclude ${session.mount} from your service worker.`,
+      `${env.navigator.serviceWorker?.controller?.scriptURL ?? "A fallback"} hides the login. Exclude ${mount}.`,
     );
-  const signIn = signInWith(session, env);
+  const openPopup = popupOf(session, env);
+  const signIn = signInWith(session, env, openPopup);
+  const stepUp = stepUpWith(session, openPopup);
   return {
     getState: session.getState,
     getInitialState: session.getInitialState,
@@ -25,7 +29,15 @@ export function startClient<ClientData extends object>(
     keepAlive: () => session.probe(true),
     signIn,
     signOut: signOutWith(session, env),
-    fetch: waitingFetch(session, env, options.whenSignedOut === "navigate" ? signIn : undefined),
+    stepUp: ({ maxAge, acr }) =>
+      stepUp({
+        ...(maxAge !== undefined && { max_age: String(maxAge) }),
+        ...(acr && { acr_values: [acr].flat().join(" ") }),
+      }),
+    fetch: waitingFetch(session, env, {
+      stepUp,
+      navigate: options.whenSignedOut === "navigate" && signIn,
+    }),
     close: session.close,
   };
 }

@@ -53,6 +53,30 @@ export interface SignInOptions {
   readonly popup?: boolean;
 }
 
+/** Options of `stepUp`: what the route's guard requires. */
+export interface StepUpOptions {
+  /** How long ago the user may have authenticated at the provider, in seconds. */
+  readonly maxAge?: number;
+  /** Authentication context classes of the provider, one of which the user must meet. */
+  readonly acr?: string | readonly string[];
+}
+
+/**
+ * How a step-up ended: `done`, the same user has authenticated again; `failed`, the provider or
+ * idpauth refused, or another user is signed in; `cancelled`, the user refused or closed the
+ * window; `blocked`, the browser did not open the window.
+ */
+export type StepUpResult = "done" | "failed" | "cancelled" | "blocked";
+
+/** Options of `fetch`: those of the browser's, and one more. */
+export interface FetchOptions extends RequestInit {
+  /**
+   * True: if the route requires a step-up, the request waits for it in a new window, as `stepUp`
+   * does, and is repeated once. If the step-up isn't `done`, `fetch` returns the 401. Default false.
+   */
+  readonly stepUp?: boolean;
+}
+
 /** Options of `signOut`. */
 export interface SignOutOptions {
   /**
@@ -84,10 +108,15 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
    * Navigates to the login; the promise then stays pending. With `popup` it resolves when the user
    * has signed in.
    *
-   * @throws SignInError with `popup`, if the login ends without a sign-in
-   * @throws Error with `popup`, if the browser does not open the window
+   * @throws SignInError with `popup`, if the login ends without a sign-in, or the browser does not
+   *   open the window
    */
   signIn(options?: SignInOptions): Promise<SessionState<ClientData>>;
+  /**
+   * Has the user authenticate again, in a new window, so that this page keeps its forms. Call it in
+   * the handler of a click. Several at once share one window. Never rejects, and never navigates.
+   */
+  stepUp(options: StepUpOptions): Promise<StepUpResult>;
   /**
    * Navigates to the logout; the promise then stays pending.
    *
@@ -103,7 +132,7 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
    * @throws TypeError the address is on another origin, or the network fails
    * @throws UserChangedError another user has signed in; the request was not repeated
    */
-  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
-  /** Stops the timers, listeners and the event stream. */
+  fetch(input: RequestInfo | URL, init?: FetchOptions): Promise<Response>;
+  /** Stops the timers, listeners and the event stream. Logins in other windows count as cancelled. */
   close(): void;
 }

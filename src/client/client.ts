@@ -5,7 +5,15 @@
 export type { ProbeDetails } from "../record/probe.js";
 export type { EndReason } from "../record/probe.js";
 export type { UserPayload } from "../record/identity.js";
-export type { Client, ClientOptions, SignInOptions, SignOutOptions } from "./client-interface.js";
+export type {
+  Client,
+  ClientOptions,
+  FetchOptions,
+  SignInOptions,
+  SignOutOptions,
+  StepUpOptions,
+  StepUpResult,
+} from "./client-interface.js";
 export { createClient } from "./page-client.js";
 export { SignInError } from "./sign-in-error.js";
 export { UserChangedError } from "./user-changed-error.js";

@@ -7,8 +7,7 @@ export interface Environment {
   readonly crypto: { getRandomValues(numbers: Uint32Array<ArrayBuffer>): Uint32Array };
   readonly document: { readonly visibilityState: string };
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };
-  /** Absent on pages without a secure context. */
-  readonly navigator: { readonly locks?: Locks };
+  readonly navigator: Navigator;
   readonly BroadcastChannel?: new (name: string) => Channel;
   readonly EventSource: new (url: string) => Stream;
   readonly Request: typeof Request;
@@ -27,6 +26,12 @@ export interface Environment {
     options: AddEventListenerOptions,
   ): void;
   reportError(error: unknown): void;
+}
+
+/** Both are absent on pages without a secure context. */
+interface Navigator {
+  readonly locks?: Locks;
+  readonly serviceWorker?: { readonly controller: { readonly scriptURL: string } | null };
 }
 
 interface Locks {

@@ -1,4 +1,4 @@
-import type { SignInOptions, SignOutOptions } from "./client-interface.js";
+import type { SignInOptions, SignOutOptions, StepUpResult } from "./client-interface.js";
 import type { Environment } from "./environment.js";
 import type { SessionState } from "./session-state.js";
 import type { Session } from "./session.js";
@@ -7,69 +7,110 @@ import { SignInError } from "./sign-in-error.js";
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
 
-export function signInWith<ClientData extends object>(
-  session: Session<ClientData>,
-  env: Environment,
-) {
-  return async ({ returnTo, params, popup }: SignInOptions = {}): Promise<
-    SessionState<ClientData>
-  > => {
-    const { href } = env.location;
-    const login = (page: string) =>
-      `${session.mount}login/?${new URLSearchParams({
-        ...params,
-        scheme: "PRESERVE_ORIGIN_QP",
-        origin_url: new URL(page, href).href,
-      }).toString()}`;
-    if (!popup) {
-      env.location.assign(login(returnTo ?? href));
-      return pending();
-    }
-    const attempt = env.crypto.getRandomValues(new Uint32Array(4)).join("-");
-    const opened = env.open(
-      login(`${session.mount}popup?attempt=${attempt}`),
-      "_blank",
-      "popup,width=500,height=700",
-    );
-    if (!opened) throw new Error("Blocked: needs a click.");
-    // A page of the provider must not be able to navigate this page.
-    opened.opener = null;
-    return new Promise((resolve, reject) => {
+/** The parameters of a login, or its query. */
+export type LoginParameters = string | Readonly<Record<string, string>>;
+
+/** The address of a login that leads back to a page. */
+function loginUrl(session: Session<object>, page: string, params?: LoginParameters): string {
+  const query = new URLSearchParams(params);
+  query.set("scheme", "PRESERVE_ORIGIN_QP");
+  query.set("origin_url", page);
+  return `${session.mount}login/?${query.toString()}`;
+}
+
+/**
+ * Returns what opens a login in a new window. The result is the state after the sign-in, `blocked`
+ * if the browser does not open the window, or the code with which the login failed.
+ */
+export function popupOf<ClientData extends object>(session: Session<ClientData>, env: Environment) {
+  return (params?: LoginParameters): Promise<SessionState<ClientData> | string> =>
+    new Promise((resolve) => {
+      const attempt = env.crypto.getRandomValues(new Uint32Array(4)).join("-");
+      const opened =
+        session.isVisible() &&
+        env.open(
+          loginUrl(session, `${session.mount}popup?attempt=${attempt}`, params),
+          "_blank",
+          "width=500,height=700",
+        );
+      if (!opened) {
+        resolve("blocked");
+        return;
+      }
+      // A page of the provider must not be able to navigate this page.
+      opened.opener = null;
       /** Of the user who was signed in before. */
       let account: string | null = null;
       // Of a signed-out user any sign-in counts, even if the window cannot report it.
       let counts = false;
+      let isGone = false;
       const settle = (failure?: string) => {
         const state = session.getState();
         account ??= state.account;
-        counts ||= state.status === "signed-out";
-        if (failure) reject(new SignInError(failure));
+        // Another user may have signed in, and the window was closed before it could report it.
+        counts ||= state.status === "signed-out" || (isGone && state.account !== account);
+        if (failure) resolve(failure);
         else if (counts && state.status === "signed-in") resolve(state);
+        else if (isGone && state.status.startsWith("signed")) resolve("cancelled");
         else return;
         stop();
         env.removeEventListener("focus", watch);
       };
       const stop = session.subscribe(() => settle());
+      const check = () => void session.refresh().then(() => settle());
       // A provider's page with Cross-Origin-Opener-Policy makes the window look closed.
       const watch = () => {
-        if (opened.closed)
-          void session.refresh().then((next) => {
-            // Another user has signed in, and the window was closed before it could report it.
-            counts ||= next.account !== account;
-            settle();
-            if (next.status.startsWith("signed")) settle("cancelled");
-          });
+        isGone = opened.closed;
+        if (isGone) check();
       };
       session.listen("focus", watch);
       session.attempts.set(attempt, (failure) => {
-        settle(failure);
-        counts = true;
-        // The probe that the report has started.
-        void session.refresh().then(() => settle());
+        if (failure) settle(failure);
+        else {
+          counts = true;
+          // The probe that the report has started.
+          check();
+        }
       });
       settle();
     });
+}
+
+export function signInWith<ClientData extends object>(
+  session: Session<ClientData>,
+  env: Environment,
+  openPopup: ReturnType<typeof popupOf<ClientData>>,
+) {
+  return async ({ returnTo, params, popup }: SignInOptions = {}): Promise<
+    SessionState<ClientData>
+  > => {
+    if (!popup) {
+      const { href } = env.location;
+      env.location.assign(loginUrl(session, new URL(returnTo ?? href, href).href, params));
+      return pending();
+    }
+    const result = await openPopup(params);
+    if (typeof result === "string") throw new SignInError(result);
+    return result;
   };
+}
+
+/** Returns the step-up in a new window. Two at once share the window. */
+export function stepUpWith(
+  session: Session<object>,
+  openPopup: ReturnType<typeof popupOf<object>>,
+) {
+  let running: Promise<StepUpResult> | undefined;
+  const open = async (params: LoginParameters): Promise<StepUpResult> => {
+    const account = session.account();
+    const result = await openPopup(params);
+    if (result === "blocked" || result === "cancelled") return result;
+    return typeof result === "string" || (account && account !== result.account)
+      ? "failed"
+      : "done";
+  };
+  return (params: LoginParameters) =>
+    (running ??= open(params).finally(() => (running = undefined)));
 }
 
 export function signOutWith(session: Session<object>, env: Environment) {
@@ -81,7 +122,7 @@ export function signOutWith(session: Session<object>, env: Environment) {
         headers: { Accept: "application/json" },
       };
       const { ok, status } = await env.fetch(`${session.mount}sessions`, init);
-      if (!ok) throw new Error(`Not ended: ${status}. Check IDP_SESSIONS_PAGE.`);
+      if (!ok) throw new Error(`Check IDP_SESSIONS_PAGE: ${status}`);
     }
     session.leave();
     env.location.assign(`${session.mount}logout/`);

@@ -57,6 +57,7 @@ export interface Session<ClientData extends object> {
     capture?: boolean,
   ): void;
   isVisible(): boolean;
+  /** Ends everything. The logins in other windows have failed. */
   close(): void;
 }
 
@@ -309,6 +310,7 @@ export function startSession<ClientData extends object>(
       closing.abort();
       env.clearTimeout(timer);
       disconnect();
+      for (const report of attempts.values()) report("cancelled");
     },
   };
 }

@@ -18,12 +18,8 @@ export class Browser {
   hasLocks = true;
 
   /** Opens a tab with a client. */
-  tab(
-    name = "tab",
-    options: ClientOptions = {},
-    { isVisible = true, href = `${ORIGIN}/` } = {},
-  ): Tab {
-    return new Tab(this, name, options, isVisible, href);
+  tab(name = "tab", options: ClientOptions = {}, page: Partial<TestPage> = {}): Tab {
+    return new Tab(this, name, options, { isVisible: true, href: `${ORIGIN}/`, ...page });
   }
 
   /** Time passes until what a client returned must have settled. */
@@ -37,6 +33,13 @@ export class Browser {
   async pass(seconds: number): Promise<void> {
     await this.clock.advanceAsync(seconds * 1000);
   }
+}
+
+interface TestPage {
+  readonly isVisible: boolean;
+  readonly href: string;
+  /** The address of the service worker that controls the page. */
+  readonly worker?: string;
 }
 
 export class Tab {
@@ -58,16 +61,11 @@ export class Tab {
   readonly timers = new Set<number>();
   readonly env: Environment & { document: { visibilityState: string }; location: { href: string } };
 
-  constructor(
-    browser: Browser,
-    name: string,
-    options: ClientOptions,
-    isVisible: boolean,
-    href: string,
-  ) {
+   
+  constructor(browser: Browser, name: string, options: ClientOptions, page: TestPage) {
     this.browser = browser;
     this.name = name;
-    this.env = environmentOf(this, isVisible, href);
+    this.env = environmentOf(this, page);
     this.client = startClient(options, this.env);
   }
 
@@ -153,7 +151,7 @@ export class FakeStream implements Stream {
   }
 }
 
-function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
+function environmentOf(tab: Tab, { isVisible, href, worker }: TestPage): Tab["env"] {
   const { browser } = tab;
   const { clock, server } = browser;
   const cancels = new Map<number, () => void>();
@@ -178,8 +176,15 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
     console: { warn: (text) => void tab.warnings.push(text) },
     crypto: globalThis.crypto,
     document: { visibilityState: isVisible ? "visible" : "hidden" },
-    location: { href, origin: ORIGIN, assign: (url) => void tab.navigations.push(url) },
-    navigator: browser.hasLocks ? { locks: locksOf(browser) } : {},
+    location: {
+      href,
+      origin: new URL(href).origin,
+      assign: (url) => void tab.navigations.push(url),
+    },
+    navigator: {
+      ...(browser.hasLocks && { locks: locksOf(browser) }),
+      ...(worker !== undefined && { serviceWorker: { controller: { scriptURL: worker } } }),
+    },
     ...(browser.hasChannels && {
       BroadcastChannel: class extends FakeChannel {
         constructor(name: string) {

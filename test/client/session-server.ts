@@ -47,6 +47,8 @@ export class SessionServer {
     | "network"
     | undefined;
   readonly requests: SentRequest[] = [];
+  /** The login with which the API demands a step-up of a signed-in user. */
+  stepUpLogin: string | undefined;
   /** What the API has taken: the body of each request of a signed-in user. */
   readonly taken: string[] = [];
   #session:
@@ -93,6 +95,15 @@ export class SessionServer {
     if (request.target === "/idpauth/sessions")
       return this.#json({ status: "ended", ended: 1 }, this.#session ? 200 : 401);
     if (!this.#current()) return this.#json(this.unauthenticated(), 401);
+    if (this.stepUpLogin !== undefined)
+      return this.#json(
+        {
+          authenticated: true,
+          error: "insufficient_user_authentication",
+          login_url: this.stepUpLogin,
+        },
+        401,
+      );
     this.taken.push(request.body);
     return this.#json({ user: this.#session?.user.name }, 200);
   }

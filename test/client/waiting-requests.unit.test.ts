@@ -53,7 +53,7 @@ describe("fetch", () => {
     await expect(browser.settled(tab.client.fetch(url))).rejects.toThrow(TypeError);
     await expect(
       browser.settled(tab.client.fetch(new Request(new URL(url, ORIGIN)))),
-    ).rejects.toThrow("another origin");
+    ).rejects.toThrow("Another origin");
     expect(fetch).not.toHaveBeenCalled();
   });
 
@@ -148,7 +148,7 @@ describe("fetch", () => {
     await expect(waiting).rejects.toBeInstanceOf(UserChangedError);
     await expect(waiting).rejects.toMatchObject({
       name: "UserChangedError",
-      message: "Another user signed in.",
+      message: "Another user",
     });
     expect(browser.server.taken).toEqual([]);
     expect(api(browser)).toHaveLength(1);
@@ -254,7 +254,7 @@ describe("fetch", () => {
     await get("/api/items", '{"error":"Unauthorized"}');
     await get("/api/others", "Unauthorized");
     expect(tab.warnings).toEqual([
-      expect.stringMatching(/401 has no login_url: https:\/\/app\.example\/api\/items/),
+      expect.stringMatching(/No login_url: https:\/\/app\.example\/api\/items/),
     ]);
   });
 

@@ -91,6 +91,7 @@ export function fakeClient(initial: SessionState): FakeClient {
       return Promise.resolve(state);
     },
     keepAlive: () => called("keepAlive"),
+    stepUp: () => Promise.resolve("blocked"),
     signIn: (options) => called(`signIn ${JSON.stringify(options)}`),
     signOut: (options) => called(`signOut ${JSON.stringify(options)}`) as Promise<never>,
     fetch: () => Promise.reject(new Error("not here")),
