@@ -271,14 +271,13 @@ export class SessionMissingError extends IdpAuthError {
 }
 
 /**
- * `requireSession` was called for a request that no guard of this `auth` object let pass: a mistake
- * in the application's routes.
+ * `requireSession` or `eventStream` was called for a request that no guard of this `auth` object let
+ * pass: a mistake in the application's routes.
  */
 export class GuardMissingError extends IdpAuthError {
   static override readonly className = "GuardMissingError";
-  constructor() {
-    const missing =
-      "`requireSession` was called, but no guard of the same `auth` (`auth.idpRequired`, `auth.idpRequiredWith`) let the request pass.";
+  constructor(called = "requireSession") {
+    const missing = `\`${called}\` was called, but no guard of the same \`auth\` (\`auth.idpRequired\`, \`auth.idpRequiredWith\`) let the request pass.`;
     super("guard_missing", `${missing} ${ERRORS.guard_missing.remedy}`);
   }
 }

@@ -54,6 +54,8 @@ export type { GuardRule } from "./record/guard-requirements.js";
 export type { Claims, IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { EndReason, ProbeDetails, SessionEnd } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
+export type { EventOptions } from "./sessions/event-text.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
+export type { EventStream } from "./sessions/session-stream.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

@@ -24,6 +24,8 @@ export interface AdapterParts<
   readonly mountPath: IdpAuth<FrameworkRequest>["mountPath"];
   /** For adapters of servers that have the event `upgrade`. */
   readonly proxyUpgrade: IdpAuth<FrameworkRequest>["proxyUpgrade"];
+  /** The adapter makes its `eventStream` from it. */
+  readonly openEventStream: IdpAuth<FrameworkRequest>["openEventStream"];
   /** For adapters of frameworks that give no response of their own to an error of idpauth. */
   readonly uncaught: IdpAuth<FrameworkRequest>["uncaught"];
 }
@@ -50,6 +52,7 @@ export function createAdapterAuth<
     csrf,
     proxyApi,
     proxyUpgrade,
+    openEventStream,
     mountPath,
     isClosing,
     uncaught,
@@ -58,5 +61,5 @@ export function createAdapterAuth<
   // Inside, the types of the application's claims and data do not matter.
   const parts = { isClosing, handle, csrf, guard, declareGuard, proxyApi };
   const gates = createGates(parts as unknown as GateParts<FrameworkRequest>, usage);
-  return { auth, gates, mountPath, proxyUpgrade, uncaught };
+  return { auth, gates, mountPath, proxyUpgrade, openEventStream, uncaught };
 }

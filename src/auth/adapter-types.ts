@@ -7,6 +7,7 @@ import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import type { FrameworkSession } from "../sessions/framework-session.js";
+import type { EventStream } from "../sessions/session-stream.js";
 import type { Accessors } from "./accessor-types.js";
 
 /**
@@ -128,6 +129,19 @@ export interface IdpAuth<
     api: Names["api"],
     rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
+  /**
+   * Opens an event stream for a request that a guard let pass. It ends with the session.
+   *
+   * @param respond sends the response, whose body is a stream except for HEAD, or makes it
+   * @returns the stream, with the result of `respond`
+   * @throws GuardMissingError (500) no guard let this request pass
+   * @throws IdpAuthError `shutting_down` (503) after `close`
+   * @throws what `respond` throws; the stream is closed then
+   */
+  openEventStream<Sent>(
+    raw: FrameworkRequest,
+    respond: (reply: AnyReply) => Sent | Promise<Sent>,
+  ): Promise<EventStream & { readonly response: Sent }>;
   /** The path that all endpoints begin with, such as `/idpauth/`. */
   mountPath(): string;
   /** Whether `close` was called. Responses then close their connection. */

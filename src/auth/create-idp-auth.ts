@@ -23,6 +23,7 @@ import { createApiProxies } from "./api-proxy.js";
 import type { ComponentParts } from "./component-parts.js";
 import { compose, type Component } from "./component.js";
 import type { IdpAuthOptions } from "./idp-auth-options.js";
+import { lateEventStreams } from "./late-event-streams.js";
 import { lateProvider } from "./late-provider.js";
 import { RequestMemory } from "./request-memory.js";
 import { reportServerProblems } from "./server-problems.js";
@@ -162,6 +163,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     mountPath: () => ready().settings.mountPath,
     isClosing: () => shutdown.isClosing,
     proxyUpgrade: proxies.proxyUpgrade,
+    openEventStream: lateEventStreams({ ready, adapter, memory, shutdown }),
     proxyApi(api, rule = {}) {
       assertGuardOptions(rule);
       rules.declare(rule);

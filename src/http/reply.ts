@@ -143,19 +143,3 @@ export function script(text: string): Reply {
     body: text,
   };
 }
-
-/**
- * Returns an event stream, which no cache or proxy stores, changes or buffers.
- * @param body undefined for HEAD
- */
-export function eventStream(body: ReadableStream<Uint8Array> | undefined): AnyReply {
-  const headers = {
-    ...COMMON_HEADERS,
-    "Cache-Control": "no-store, no-transform",
-    "Content-Type": "text/event-stream",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    // The buffer of nginx.
-    "X-Accel-Buffering": "no",
-  };
-  return { status: 200, headers, ...(body && { body }) };
-}

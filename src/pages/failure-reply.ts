@@ -7,7 +7,7 @@ import {
   StoreUnavailableError,
 } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import { problem, type Reply } from "../http/reply.js";
+import { problem, shuttingDown, type Reply } from "../http/reply.js";
 import { single, type IdpRequest } from "../http/request.js";
 import type { Action, ErrorModel } from "./error-page.js";
 import type { Pages } from "./pages.js";
@@ -102,6 +102,7 @@ export function uncaughtReply(
   pages: Pages,
 ): Promise<Reply> {
   const { code } = error;
+  if (code === "shutting_down") return Promise.resolve(shuttingDown());
   const login = `${pages.publicPath}login/`;
   const asked = error instanceof ApiTokenError ? error.loginUrl : undefined;
   if (isOutage(error))

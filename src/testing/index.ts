@@ -113,6 +113,7 @@ export {
   type ProxiedApi,
   type RouteGuard,
   type RunningApplication,
+  type StreamRoute,
 } from "../conformance/adapter/adapter-under-test.js";
 export type {
   ApplicationStarter,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AdapterAuth, Finding, IdpAuthOptions } from "idpauth";
+import type { AdapterAuth, EventStream, Finding, IdpAuthOptions } from "idpauth";
 import {
   createAdapterAuth,
   describesBody,
@@ -9,6 +9,7 @@ import {
   type Stopped,
 } from "idpauth/adapter";
 import {
+  eventStreamTo,
   keepPrivate,
   NodeRequest,
   onClose,
@@ -33,6 +34,8 @@ export interface ConnectIdpAuth
   extends AdapterAuth<IncomingMessage>, Guards<Middleware, GuardResponses> {
   /** Runs the startup checks and mounts the endpoints. */
   mount(app: { use(middleware: Middleware): unknown }): readonly Finding[];
+  /** Responds with an event stream. */
+  eventStream(request: IncomingMessage, response: ServerResponse): Promise<EventStream>;
   /** Responds to an error of idpauth, after the application's own error handlers. */
   readonly errorHandler: (
     error: unknown,
@@ -43,7 +46,7 @@ export interface ConnectIdpAuth
 }
 
 export function idpAuth(options: IdpAuthOptions = {}): ConnectIdpAuth {
-  const { auth, gates, uncaught } = createAdapterAuth(
+  const { auth, gates, openEventStream, uncaught } = createAdapterAuth(
     options,
     {
       name: "Connect",
@@ -64,6 +67,7 @@ export function idpAuth(options: IdpAuthOptions = {}): ConnectIdpAuth {
       app.use(middleware(gates.endpoints));
       return findings;
     },
+    eventStream: eventStreamTo(openEventStream),
     errorHandler(error, request, response, next) {
       const reply = response.headersSent ? undefined : uncaught(error, request);
       if (reply === undefined) {

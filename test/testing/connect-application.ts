@@ -142,6 +142,11 @@ async function handle(
     return;
   }
   for (const [name, value] of Object.entries(route.headers ?? {})) response.setHeader(name, value);
+  if (route.kind === "stream") {
+    const stream = await auths[route.guard?.mount ?? 0]?.eventStream(request, response);
+    if (stream) route.opened(stream);
+    return;
+  }
   answer(response, 200, await route.respond(auths, request));
 }
 

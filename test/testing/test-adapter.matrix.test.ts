@@ -19,6 +19,7 @@ import { startExpress } from "../adapters/applications/express.js";
 import { brokenApplications, type BrokenApplication } from "./broken-adapters.js";
 import { brokenApis } from "./broken-apis.js";
 import { brokenCsrf } from "./broken-csrf.js";
+import { brokenEventStreams } from "./broken-event-streams.js";
 import { brokenEvents } from "./broken-events.js";
 import { brokenOtherSites } from "./broken-other-sites.js";
 import { brokenSigningOut } from "./broken-signing-out.js";
@@ -41,6 +42,7 @@ describe("the suite finds an application that", () => {
     ...brokenApis,
     ...brokenCsrf,
     ...brokenEvents,
+    ...brokenEventStreams,
     ...brokenOtherSites,
     ...brokenSigningOut,
   ])("$name", async (broken) => {

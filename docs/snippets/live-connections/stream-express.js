@@ -1,13 +1,11 @@
-import { pipeline } from "node:stream";
 import express from "express";
 import { idpAuth } from "idpauth/express";
-import { events, HEADERS } from "./event-stream.js";
+import { sendNotices } from "./notices.js";
 
 const app = express();
 const auth = idpAuth();
 auth.mount(app);
 
-app.get("/api/stream", auth.idpRequired, (request, response) => {
-  response.set(HEADERS);
-  pipeline(events(auth.whenEnded(request)), response, () => {});
+app.get("/api/stream", auth.idpRequired, async (request, response) => {
+  sendNotices(await auth.eventStream(request, response));
 });

@@ -1,16 +1,20 @@
 import { idpAuth } from "idpauth/fetch";
-import { eventResponse } from "./event-stream.js";
+import { sendNotices } from "./notices.js";
 
 const auth = idpAuth();
 auth.start();
 
-const stream = auth.idpRequired((request) => eventResponse(auth.whenEnded(request)));
+const notices = auth.idpRequired(async (request) => {
+  const stream = await auth.eventStream(request);
+  sendNotices(stream);
+  return stream.response;
+});
 
 /** @param {Request} request */
 export async function serve(request) {
   const own = await auth.fetch(request);
   if (own !== undefined) return own;
   return new URL(request.url).pathname === "/api/stream"
-    ? stream(request)
+    ? notices(request)
     : new Response(null, { status: 404 });
 }

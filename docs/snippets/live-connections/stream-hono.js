@@ -1,9 +1,13 @@
 import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
-import { eventResponse } from "./event-stream.js";
+import { sendNotices } from "./notices.js";
 
 const app = new Hono();
 const auth = idpAuth();
 auth.mount(app);
 
-app.get("/api/stream", auth.idpRequired, (c) => eventResponse(auth.whenEnded(c)));
+app.get("/api/stream", auth.idpRequired, async (c) => {
+  const stream = await auth.eventStream(c);
+  sendNotices(stream);
+  return stream.response;
+});

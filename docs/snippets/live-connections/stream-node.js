@@ -1,12 +1,10 @@
-import { pipeline } from "node:stream";
 import { idpAuth } from "idpauth/node";
-import { events, HEADERS } from "./event-stream.js";
+import { sendNotices } from "./notices.js";
 
 const auth = idpAuth();
 
-const stream = auth.idpRequired((request, response) => {
-  response.writeHead(200, HEADERS);
-  pipeline(events(auth.whenEnded(request)), response, () => {});
+const stream = auth.idpRequired(async (request, response) => {
+  sendNotices(await auth.eventStream(request, response));
 });
 
 export const app = auth.listener((request, response) => {

@@ -15,9 +15,17 @@ import {
   type GuardResponsesOf,
   type Guards,
   type Stopped,
+  type Usage,
 } from "../../adapter.js";
-import type { AdapterAuth, Finding, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+import type {
+  AdapterAuth,
+  EventStream,
+  Finding,
+  IdpAuthNames,
+  IdpAuthOptions,
+} from "../../index.js";
 import {
+  eventStreamTo,
   keepPrivate,
   NodeRequest,
   onClose,
@@ -63,12 +71,26 @@ export interface ExpressIdpAuth<
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
   /**
+   * Responds with an event stream that ends with the user's session. The route needs a guard.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(request: Request, response: Response): Promise<EventStream>;
+  /**
    * Responds to an error of idpauth with its status, as a page or a problem document, and passes
    * any other error on. `app.use(auth.errorHandler)` after the routes and after your own error
    * handlers, which see an error first.
    */
   readonly errorHandler: ErrorRequestHandler;
 }
+
+/** How an application of Express writes its guards. */
+const USAGE: Usage = {
+  takes: "next",
+  idpRequired: "app.get(path, auth.idpRequired, handler)",
+  csrf: "app.use(auth.csrf)",
+};
 
 /**
  * Creates the sign-in for an Express application. Settings come from the environment; options
@@ -89,7 +111,7 @@ export function idpAuth<
 ): ExpressIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   /** Its settings tell which proxies are trusted. After `mount(router)`, of the first request. */
   let application: Request["app"] | undefined;
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, proxyUpgrade, openEventStream, uncaught } = createAdapterAuth<
     Request,
     OwnClaims,
     Data,
@@ -108,11 +130,7 @@ export function idpAuth<
       middlewareRemedy:
         'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
     },
-    {
-      takes: "next",
-      idpRequired: "app.get(path, auth.idpRequired, handler)",
-      csrf: "app.use(auth.csrf)",
-    },
+    USAGE,
   );
   const routes = middleware(gates.endpoints);
   return {
@@ -125,6 +143,7 @@ export function idpAuth<
       return findings;
     },
     routes,
+    eventStream: eventStreamTo(openEventStream),
     // Express knows an error handler by its four parameters.
     errorHandler(error: unknown, request, response, next) {
       const reply = response.headersSent ? undefined : uncaught(error, request);

@@ -5,6 +5,7 @@ import type { FastifyReply } from "fastify";
 import {
   GUARDED_CACHE_CONTROL,
   isStream,
+  onFirstClose,
   varyByCookie,
   type AnyReply,
   type BodyStream,
@@ -102,6 +103,26 @@ export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
   const reply = any as FastifyReply;
   setReplyHead(reply, own);
   reply.send(isStream(body) ? sentAtOnce(body, reply.raw) : body);
+}
+
+/**
+ * As `sendReply`. Resolves once the hooks are done and the head is sent: otherwise Fastify takes an
+ * async handler that has returned for one without a response.
+ */
+export async function sendReplyHead(any: AnyFastifyReply, own: AnyReply): Promise<void> {
+  const { raw } = any as FastifyReply;
+  const readable = isStream(own.body) ? readableOf(own.body) : undefined;
+  const sent = new Promise<void>((resolve) => {
+    onFirstClose(readable === undefined ? [raw] : [raw, readable], resolve);
+    if (readable === undefined) return;
+    const pipe = readable.pipe.bind(readable);
+    readable.pipe = (...to) => {
+      resolve();
+      return pipe(...to);
+    };
+  });
+  sendReply(any, { ...own, ...(readable && { body: readable }) });
+  await sent;
 }
 
 /** Sets everything but the body. */

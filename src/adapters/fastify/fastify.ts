@@ -15,7 +15,7 @@ import {
   type Guards,
   type Stopped,
 } from "../../adapter.js";
-import type { AdapterAuth, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+import type { AdapterAuth, EventStream, IdpAuthNames, IdpAuthOptions } from "../../index.js";
 import {
   onClose,
   rememberResponse,
@@ -28,6 +28,7 @@ import {
   FastifyMessage,
   keepReplyPrivate,
   sendReply,
+  sendReplyHead,
   upgradeLike,
   type AnyFastifyReply,
   type AnyFastifyRequest,
@@ -101,6 +102,14 @@ export interface FastifyIdpAuth<
    * every finding.
    */
   readonly plugin: IdpAuthPlugin;
+  /**
+   * Responds with an event stream that ends with the user's session. The route needs a guard. Call
+   * it in an async handler that returns nothing.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(request: AnyFastifyRequest, reply: AnyFastifyReply): Promise<EventStream>;
 }
 
 /**
@@ -124,7 +133,7 @@ export function idpAuth<
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
   /** The class of this server's requests, learned from the first one. */
   let prototype: object | undefined;
-  const { auth, gates, mountPath, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, mountPath, proxyUpgrade, openEventStream, uncaught } = createAdapterAuth<
     AnyFastifyRequest,
     OwnClaims,
     Data,
@@ -195,6 +204,7 @@ export function idpAuth<
     ...auth,
     ...gates.guards<GuardHook, GuardResponses>(hook),
     plugin: notEncapsulated(plugin),
+    eventStream: (request, reply) => openEventStream(request, (own) => sendReplyHead(reply, own)),
     proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
       const raw = prototype && upgradeLike(prototype, message);
       return raw && { request: new FastifyMessage(raw), client: raw.ip };

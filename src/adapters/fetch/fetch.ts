@@ -5,7 +5,13 @@ import {
   type Guards,
   type Stopped,
 } from "../../adapter.js";
-import type { AdapterAuth, GuardRule, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+import type {
+  AdapterAuth,
+  EventStream,
+  GuardRule,
+  IdpAuthNames,
+  IdpAuthOptions,
+} from "../../index.js";
 import { OpenResponses } from "./fetch-close.js";
 import { responseOf, toResponse, WebRequest } from "./fetch-message.js";
 import { keepPrivate } from "./private-fetch-response.js";
@@ -13,6 +19,12 @@ import { keepPrivate } from "./private-fetch-response.js";
 export { OpenResponses } from "./fetch-close.js";
 export { responseOf, toResponse, WebRequest } from "./fetch-message.js";
 export { keepPrivate } from "./private-fetch-response.js";
+
+/** An event stream with the response that the handler returns. */
+export interface EventStreamWithResponse extends EventStream {
+  /** Return it from the handler, unchanged or as the body of your own. */
+  readonly response: Response;
+}
 
 /** Responds to a request. `Rest`: what the server passes beside it, such as `info` or `context`. */
 export type Handler<Rest extends readonly unknown[]> = (
@@ -49,6 +61,14 @@ export interface FetchIdpAuth<
    */
   fetch(request: Request): Promise<Response> | undefined;
   /**
+   * Opens an event stream that ends with the user's session: `return stream.response`. The handler
+   * needs a guard.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(request: Request): Promise<EventStreamWithResponse>;
+  /**
    * The guard for hooks, loaders and middleware. It returns the response for a user who must not
    * pass, and undefined if the user may pass. Pass your own response to `keepPrivate` then, so that
    * no cache stores it: `return keepPrivate(await resolve(event))`.
@@ -78,7 +98,7 @@ export function idpAuth<
   options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
 ): FetchIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const responses = new OpenResponses();
-  const { auth, gates, uncaught } = createAdapterAuth<
+  const { auth, gates, openEventStream, uncaught } = createAdapterAuth<
     Request,
     OwnClaims,
     Data,
@@ -131,6 +151,8 @@ export function idpAuth<
         .enter(request)
         ?.then((stopped) => stoppedResponse(gates.endpoints, stopped as Stopped, request));
     },
+    eventStream: (request) =>
+      openEventStream(request, (reply) => toResponse(reply, request.method)),
     async guard(request, route = {}) {
       const gate = gates.guard(route);
       const stopped = await gate.enter(request);

@@ -14,7 +14,7 @@ import {
   type IdpAuthNames,
   type IdpAuthOptions,
 } from "../../index.js";
-import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
+import { keepPrivate, OpenResponses, type EventStreamWithResponse } from "../fetch/fetch.js";
 import {
   closablesOf,
   isUpgrade,
@@ -59,6 +59,14 @@ export interface HonoIdpAuth<
    */
   readonly proxyUpgrade: (message: UpgradeMessage, socket: object, head: Uint8Array) => boolean;
   /**
+   * Opens an event stream that ends with the user's session: `return stream.response`. The route
+   * needs a guard.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(c: Context): Promise<EventStreamWithResponse>;
+  /**
    * The endpoints as an application, for `app.route("/", auth.routes)`. For applications that mount
    * by hand and call `start`.
    */
@@ -88,7 +96,7 @@ export function idpAuth<
   options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
 ): HonoIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   const open = new OpenResponses();
-  const { auth, gates, mountPath, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, mountPath, proxyUpgrade, openEventStream, uncaught } = createAdapterAuth<
     Context,
     OwnClaims,
     Data,
@@ -160,6 +168,7 @@ export function idpAuth<
     },
     routes,
     middleware,
+    eventStream: (c) => openEventStream(c, (reply) => respond(c, reply)),
     proxyUpgrade: (message, socket, head) =>
       proxyUpgrade(upgradeOf(message), [message, socket, head]),
   };

@@ -13,7 +13,14 @@ import {
   type Guards,
   type Stopped,
 } from "../../adapter.js";
-import type { AdapterAuth, Finding, GuardRule, IdpAuthNames, IdpAuthOptions } from "../../index.js";
+import type {
+  AdapterAuth,
+  EventStream,
+  Finding,
+  GuardRule,
+  IdpAuthNames,
+  IdpAuthOptions,
+} from "../../index.js";
 import { keepPrivate, onClose, sourceOf, upgradesOf, type UpgradeProxy } from "../node/node.js";
 import { replaceOnError } from "./koa-errors.js";
 import { KoaRequest, setReply } from "./koa-message.js";
@@ -61,6 +68,13 @@ export interface KoaIdpAuth<
   mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
+  /**
+   * Responds with an event stream that ends with the user's session. The route needs a guard.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(ctx: AnyContext): Promise<EventStream>;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
     route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data, Names["provider"]>,
@@ -86,7 +100,7 @@ export function idpAuth<
 ): KoaIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
   /** Its settings tell which proxies are trusted. Without `mount`, of the first request. */
   let application: AnyContext["app"] | undefined;
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, proxyUpgrade, openEventStream, uncaught } = createAdapterAuth<
     AnyContext,
     OwnClaims,
     Data,
@@ -142,6 +156,10 @@ export function idpAuth<
       return findings;
     },
     routes,
+    eventStream: (ctx) =>
+      openEventStream(ctx, (reply) => {
+        setReply(ctx, reply);
+      }),
     proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
       // Nothing writes to the response: the application gets no upgrade.
       const ctx = application?.createContext(message, {} as never);

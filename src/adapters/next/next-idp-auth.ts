@@ -16,6 +16,7 @@ import type {
   Session,
   Subject,
 } from "../../index.js";
+import type { EventStreamWithResponse } from "../fetch/fetch.js";
 
 /** The second argument of the proxy: the `NextFetchEvent` of Next.js. */
 export interface ProxyEvent {
@@ -185,6 +186,15 @@ export interface NextIdpAuth<
    * @param request the request that the handler got
    */
   whenEnded(request: Request): AbortSignal;
+  /**
+   * For a guarded route handler: opens an event stream that ends with the user's session. The
+   * handler returns its `response`.
+   *
+   * @param request the request that the handler got
+   * @throws GuardMissingError (500) no guard let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(request: Request): Promise<EventStreamWithResponse>;
   /**
    * A user's sessions, newest first.
    * @param current the request whose own session is marked; default the current request

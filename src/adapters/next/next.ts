@@ -8,7 +8,7 @@ import {
   type IdpAuth,
 } from "../../adapter.js";
 import type { Session } from "../../index.js";
-import type { OpenResponses } from "../fetch/fetch.js";
+import { toResponse, type OpenResponses } from "../fetch/fetch.js";
 import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
@@ -164,6 +164,10 @@ export function idpAuth<
             except === "current" ? undefined : except,
           ),
     whenEnded: (request) => component().whenEnded(request),
+    eventStream: (request) =>
+      component().openEventStream(guardedRequests.get(request) ?? request, (reply) =>
+        toResponse(reply, request.method),
+      ),
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),

@@ -9,9 +9,10 @@ import {
   type AnyReply,
   type BodyStream,
   type Closable,
+  type IdpAuth,
   type Reply,
 } from "../../adapter.js";
-import { isOutage } from "../../index.js";
+import { isOutage, type EventStream } from "../../index.js";
 import { headerText, type AnyResponse } from "./node-message.js";
 
 /** The arguments of `writeHead`. */
@@ -138,6 +139,16 @@ export function writeReply(response: AnyResponse, reply: AnyReply): void {
   if (isStream(body)) sendStream(either, body);
   // With `rejectNonStandardBodyWrites` a server throws if a response to HEAD has a body.
   else either.end(isToHead(either) ? undefined : body);
+}
+
+/** Makes the `eventStream` of an adapter whose responses are those of node:http. */
+export function eventStreamTo<Request extends object>(
+  open: IdpAuth<Request>["openEventStream"],
+): (request: Request, response: AnyResponse) => Promise<EventStream> {
+  return (request, response) =>
+    open(request, (reply) => {
+      writeReply(response, reply);
+    });
 }
 
 function isToHead(response: { readonly req?: { readonly method?: string | undefined } }): boolean {

@@ -11,6 +11,7 @@ import {
 } from "../../adapter.js";
 import type {
   AdapterAuth,
+  EventStream,
   GuardRule,
   IdpAuthNames,
   IdpAuthOptions,
@@ -24,7 +25,13 @@ import {
   type AnyRequest,
   type AnyResponse,
 } from "./node-message.js";
-import { keepPrivate, respondToError, writeFresh, writeReply } from "./node-response.js";
+import {
+  eventStreamTo,
+  keepPrivate,
+  respondToError,
+  writeFresh,
+  writeReply,
+} from "./node-response.js";
 
 export {
   headerText,
@@ -38,6 +45,7 @@ export {
 export {
   breakOffWith,
   cancelStream,
+  eventStreamTo,
   keepHeadPrivate,
   keepPrivate,
   readableOf,
@@ -177,6 +185,13 @@ export interface NodeIdpAuth<
    */
   handle(request: AnyRequest, response: AnyResponse): false | Promise<true>;
   /**
+   * Responds with an event stream that ends with the user's session. The handler needs a guard.
+   *
+   * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
+   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   */
+  eventStream(request: AnyRequest, response: AnyResponse): Promise<EventStream>;
+  /**
    * Lets only users pass who are signed in within the session limits:
    * `const reports = auth.idpRequired((request, response) => …)`.
    */
@@ -219,7 +234,7 @@ export function idpAuth<
 >(
   options: IdpAuthOptions<OwnClaims, Data, { api: Api; provider: Provider }> = {},
 ): NodeIdpAuth<OwnClaims, Data, { api: Api; provider: Provider }> {
-  const { auth, gates, proxyUpgrade, uncaught } = createAdapterAuth<
+  const { auth, gates, proxyUpgrade, openEventStream, uncaught } = createAdapterAuth<
     AnyRequest,
     OwnClaims,
     Data,
@@ -299,6 +314,7 @@ export function idpAuth<
     >),
     handle,
     listener,
+    eventStream: eventStreamTo(openEventStream),
     proxyUpgrade: upgradesOf(proxyUpgrade),
   };
 }

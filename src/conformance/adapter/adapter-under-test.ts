@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SETTLED } from "../../adapter.js";
 import type {
   Credentials,
+  EventStream,
   ProbeDetails,
   Events,
   Explanation,
@@ -102,7 +103,7 @@ export interface RouteGuard {
  * application's error handler. For GET, HEAD is routed the same way.
  */
 export interface JsonRoute {
-  /** Tells the two kinds of routes apart. */
+  /** Tells the kinds of routes apart. */
   readonly kind: "json";
   /** GET also stands for HEAD. */
   readonly method: "GET" | "POST";
@@ -121,7 +122,7 @@ export interface JsonRoute {
 
 /** A route that responds with 200 and the request's body, byte for byte, as a stream. */
 export interface EchoRoute {
-  /** Tells the two kinds of routes apart. */
+  /** Tells the kinds of routes apart. */
   readonly kind: "echo";
   /** A method whose requests have a body. */
   readonly method: "POST";
@@ -131,8 +132,27 @@ export interface EchoRoute {
   readonly guard?: RouteGuard;
 }
 
+/**
+ * A route that responds with the event stream of `auth.eventStream`. Its errors go to the
+ * application's error handler. HEAD is routed the same way.
+ */
+export interface StreamRoute {
+  /** Tells the kinds of routes apart. */
+  readonly kind: "stream";
+  /** GET also stands for HEAD. */
+  readonly method: "GET";
+  /** Below the setup's base path. */
+  readonly path: string;
+  /** Absent: every request passes, and the stream is the first mount's. */
+  readonly guard?: RouteGuard;
+  /** Headers that the handler sets in the framework's usual way, before the stream's own. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called with the stream in the handler, as soon as there is one. */
+  opened(stream: EventStream): void;
+}
+
 /** A route that the application must serve. */
-export type ApplicationRoute = JsonRoute | EchoRoute;
+export type ApplicationRoute = JsonRoute | EchoRoute | StreamRoute;
 
 /** An API to which the application passes requests on, with `auth.proxyApi` of the first mount. */
 export interface ProxiedApi {

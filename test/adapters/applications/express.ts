@@ -91,6 +91,10 @@ export async function startExpress(
           return;
         }
         if (route.headers) response.set(route.headers);
+        if (route.kind === "stream") {
+          (guarding ?? auths[0])?.eventStream(request, response).then(route.opened, next);
+          return;
+        }
         Promise.resolve()
           .then(() => route.respond(auths, request))
           .then((body) => response.json(body), next);

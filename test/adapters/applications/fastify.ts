@@ -75,7 +75,17 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
     for (const route of setup.routes) {
       const { method, path: url, guard } = route;
       const hook = guardOf(auths[guard?.mount ?? -1], guard);
-      if (route.kind === "json") {
+      if (route.kind === "stream") {
+        scope.route({
+          method,
+          url,
+          ...(hook && { preHandler: hook }),
+          handler: async (request, reply) => {
+            reply.headers(route.headers ?? {});
+            route.opened(await auths[guard?.mount ?? 0]!.eventStream(request, reply));
+          },
+        });
+      } else if (route.kind === "json") {
         scope.route({
           method,
           url,

@@ -111,6 +111,13 @@ function handlerOf(
 ): (request: Request) => Response | Promise<Response> {
   if (route.kind === "echo") return (request) => new Response(request.body);
   const { headers = {} } = route;
+  if (route.kind === "stream")
+    return async (request) => {
+      const stream = await auths[route.guard?.mount ?? 0]!.eventStream(request);
+      for (const [name, value] of Object.entries(headers)) stream.response.headers.set(name, value);
+      route.opened(stream);
+      return stream.response;
+    };
   return async (request) =>
     Response.json((await route.respond(auths, request)) ?? null, { headers });
 }

@@ -71,6 +71,11 @@ export async function startHono(
     const handler = async (c: Context): Promise<Response> => {
       if (route.kind === "echo") return c.newResponse(c.req.raw.body);
       for (const [name, value] of Object.entries(route.headers ?? {})) c.header(name, value);
+      if (route.kind === "stream") {
+        const stream = await (guarding ?? auths[0]!).eventStream(c);
+        route.opened(stream);
+        return stream.response;
+      }
       return c.json((await route.respond(auths, c)) ?? null);
     };
     if (guarding !== undefined) area.on(route.method, route.path, guardOf(guarding, route.guard));

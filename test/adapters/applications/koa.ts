@@ -60,6 +60,11 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
         return;
       }
       ctx.set(route.headers ?? {});
+      if (route.kind === "stream") {
+        const stream = await (guarding ?? auths[0])?.eventStream(ctx);
+        if (stream) route.opened(stream);
+        return;
+      }
       ctx.body = JSON.stringify(await route.respond(auths, ctx));
     });
   }

@@ -144,7 +144,12 @@ function controllerOf(route: ApplicationRoute, auths: readonly ExpressIdpAuth[])
         request.pipe(response);
         return;
       }
-      response.set(route.headers ?? {}).json(await route.respond(auths, request));
+      response.set(route.headers ?? {});
+      if (route.kind === "stream") {
+        route.opened(await auths[route.guard?.mount ?? 0]!.eventStream(request, response));
+        return;
+      }
+      response.json(await route.respond(auths, request));
     }
   }
   return RouteController;

@@ -93,6 +93,10 @@ function handlerOf(route: ApplicationRoute, auths: readonly NodeIdpAuth[]): List
   return async (request, response) => {
     for (const [name, value] of Object.entries(route.headers ?? {}))
       response.setHeader(name, value);
+    if (route.kind === "stream") {
+      route.opened(await auths[route.guard?.mount ?? 0]!.eventStream(request, response));
+      return;
+    }
     answer(response, 200, await route.respond(auths, request));
   };
 }

@@ -12,6 +12,7 @@ import { callbackRequirements } from "./callback.js";
 import { cookieRequirements } from "./cookie.js";
 import { csrfRequirements } from "./csrf.js";
 import { errorRequirements } from "./errors.js";
+import { eventStreamRequirements } from "./event-streams.js";
 import { eventsRequirements } from "./events.js";
 import { guardResponseRequirements } from "./guard-responses.js";
 import { guardRuleRequirements } from "./guard-rules.js";
@@ -75,6 +76,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...severalProviderRequirements,
   ...apiRequirements,
   ...apiStreamRequirements,
+  ...eventStreamRequirements,
   ...standInRequirements,
   ...subPathRequirements,
   ...proxyRequirements,

@@ -74,6 +74,15 @@ export class OpenedStream {
     return this.#message.complete;
   }
 
+  /** Reads nothing more, until `resume`. */
+  pause(): void {
+    this.#message.pause();
+  }
+
+  resume(): void {
+    this.#message.resume();
+  }
+
   /** Closes the connection, as a browser that leaves the page. */
   leave(): void {
     this.#message.destroy();

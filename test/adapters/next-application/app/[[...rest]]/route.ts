@@ -68,6 +68,13 @@ const respond: Handler = async (request) => {
   if (route === undefined) return new Response(null, { status: 404 });
   const handler: Handler = async () => {
     if (route.kind === "echo") return new Response(request.body);
+    if (route.kind === "stream") {
+      const stream = await all[route.guard?.mount ?? 0]!.eventStream(request);
+      for (const [name, value] of Object.entries(route.headers ?? {}))
+        stream.response.headers.set(name, value);
+      route.opened(stream);
+      return stream.response;
+    }
     const body = (await route.respond(hostAuths(), request)) ?? null;
     return Response.json(body, route.headers && { headers: route.headers });
   };
