@@ -58,6 +58,7 @@ describe.skipIf(executablePath === undefined)("<idpauth-warning>", IN_A_BROWSER,
     await tab.goto(`${origin}/idpauth/login/`);
     await tab.goto(`${origin}/form?${query}`);
     await status(tab, "signed-in");
+    await expect.poll(() => tab.evaluate("warning.client === undefined")).toBe(false);
     await draft(tab).fill("half a sentence");
     return tab;
   }

@@ -72,7 +72,12 @@ describe.skipIf(executablePath === undefined || !isInstalled)(
         await tab.textContent("#reactivity"),
       ];
       await expect.poll(shown).toEqual(Array(3).fill("signed-in: Ada Lovelace"));
-      expect(await tab.evaluate("listeners")).toBe(3);
+      // Each framework has a warning, too.
+      expect(await tab.evaluate("listeners")).toBe(5);
+      probe = { ...SIGNED_IN, ends_in: 80, idle_expires_in: 80 };
+      await tab.evaluate("client.refresh().then(() => {})");
+      for (const name of ["Stay in Vue", "Stay in Svelte"])
+        await tab.getByRole("button", { name }).waitFor();
       probe = SIGNED_OUT;
       await tab.evaluate("client.refresh().then(() => {})");
       await expect.poll(shown).toEqual(Array(3).fill("signed-out: no user"));
@@ -109,6 +114,8 @@ async function bundle(): Promise<string> {
     name: "packages of this folder",
     resolveId(source) {
       if (source === "idpauth/client") return path.join(ROOT, "src/client/client.ts");
+      if (source === "idpauth/client/warning")
+        return path.join(ROOT, "src/client/warning/warning.ts");
       // The examples are in a folder without packages.
       return /^(?:vue|svelte)(?:\/|$)/.test(source)
         ? this.resolve(source, path.join(import.meta.dirname, "x.js"), { skipSelf: true })
@@ -125,6 +132,8 @@ async function bundle(): Promise<string> {
     platform: "browser",
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
     tsconfig: false,
+    // "sideEffects" of package.json names files of dist/.
+    treeshake: { moduleSideEffects: [{ test: /./, sideEffects: true }] },
     transform: {
       define: {
         "process.env.NODE_ENV": '"production"',

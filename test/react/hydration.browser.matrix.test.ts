@@ -78,6 +78,20 @@ describe.skipIf(executablePath === undefined).each(VERSIONS)(
       },
     );
 
+    it("of <idpauth-warning> keeps the element, which warns and acts", async () => {
+      const { tab, complaints } = await hydrate("signed-in", "signed-in");
+      const panel = tab.getByRole("region", { name: "Your session is about to end" });
+      await tab.evaluate(() => fixture.client.set(fixture.signedIn({ idle: 100 })));
+      expect(await panel.count()).toBe(0);
+      await tab.evaluate(() => fixture.client.set(fixture.signedIn({ idle: 80 })));
+      await panel.getByRole("button", { name: "Stay signed in" }).click();
+      expect(await tab.evaluate(() => fixture.client.calls)).toEqual(["keepAlive"]);
+      await tab.evaluate(() => fixture.client.settle(fixture.signedIn({ idle: 3600 })));
+      await panel.waitFor({ state: "hidden" });
+      expect(complaints).toEqual([]);
+      await tab.close();
+    });
+
     it.each([
       ["signed-in", "signed-out", "#out"],
       ["loading", "signed-in", "#in"],

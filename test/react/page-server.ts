@@ -5,7 +5,8 @@ import { rolldown } from "rolldown";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** Strict: the package needs no inline script and no inline style. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'";
 
 export interface PageServer {
   /** The address of the page with this markup in its root element. */
@@ -34,6 +35,8 @@ export async function bundle(
       },
     },
     tsconfig: false,
+    // "sideEffects" of package.json names files of dist/.
+    treeshake: { moduleSideEffects: [{ test: /./, sideEffects: true }] },
     checks: { moduleLevelDirective: false },
     transform: { define: { "process.env.NODE_ENV": '"development"' } },
   });
@@ -46,6 +49,8 @@ export async function bundle(
 export async function startPageServer(script: string): Promise<PageServer> {
   const files: Record<string, readonly [type: string, body: string]> = {
     "/page.js": ["text/javascript", script],
+    // An element asks for it if it is hydrated late.
+    "/idpauth/session": ["application/json", `{"authenticated":false,"user":null}`],
     "/favicon.ico": ["image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`],
   };
   const server = createServer((request, response) => {

@@ -31,6 +31,12 @@ declare global {
 const NAME = "idpauth-warning";
 const DEFAULT_WARNING_SECONDS = 120;
 
+/**
+ * Milliseconds until the element takes the page's client. A module that imports this one, or a
+ * framework that hydrates the element, creates the client afterwards.
+ */
+const CLIENT_WAIT_MS = 1000;
+
 /** What a server, which can import this file, doesn't have. */
 const browser: Partial<Pick<typeof globalThis, "HTMLElement" | "customElements">> = globalThis;
 const Base = browser.HTMLElement ?? (Object as unknown as typeof HTMLElement);
@@ -95,8 +101,8 @@ class Warning extends Base implements IdpauthWarning {
       Reflect.deleteProperty(this, name);
       Object.assign(this, { [name]: value });
     }
-    // The module that imports this one creates its client afterwards.
-    this.#cancelStart = BROWSER_CLOCK.timer(0, () => this.#start());
+    if (this.#client) this.#start();
+    else this.#cancelStart = BROWSER_CLOCK.timer(CLIENT_WAIT_MS, () => this.#start());
   }
 
   disconnectedCallback(): void {

@@ -1,4 +1,5 @@
 import { createClient } from "idpauth/client";
+import "idpauth/client/warning";
 import { mount, unmount } from "svelte";
 import { createApp, h } from "vue";
 import { useSession } from "../../../examples/vue/use-session.ts";
@@ -23,8 +24,10 @@ const counted = {
 const vue = createApp({
   setup() {
     const session = useSession(counted);
-    return () =>
-      h("p", { id: "vue" }, `${session.value.status}: ${session.value.user?.name ?? "no user"}`);
+    return () => [
+      h("p", { id: "vue" }, `${session.value.status}: ${session.value.user?.name ?? "no user"}`),
+      h("idpauth-warning", { client: counted, seconds: 90, texts: { stay: "Stay in Vue" } }),
+    ];
   },
 });
 vue.mount("#vue-root");

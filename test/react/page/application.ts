@@ -1,4 +1,5 @@
 import { createElement, StrictMode, type ReactNode } from "react";
+import "../../../src/client/warning/warning.js";
 import {
   SessionProvider,
   SignedIn,
@@ -7,6 +8,7 @@ import {
   useSessionClient,
 } from "../../../src/react/react.js";
 import type { Client, SessionState } from "../../../src/client/client.js";
+import type { IdpauthWarning } from "../../../src/client/warning/warning.js";
 
 /** Each state that a component has rendered with. */
 export const rendered: SessionState[] = [];
@@ -22,6 +24,11 @@ function Greeting(): ReactNode {
     createElement("button", { onClick: () => void signOut() }, "Leave"),
   );
 }
+
+/** React 18 sets attributes of an element, and no properties. */
+const clientOf = (client: Client) => (element: IdpauthWarning | null) => {
+  if (element) element.client = client;
+};
 
 export interface ApplicationProps {
   readonly client: Client;
@@ -42,6 +49,7 @@ export function Application({ client }: ApplicationProps): ReactNode {
         createElement(Greeting),
         createElement(SignedIn, {}, createElement("p", { id: "in" }, "For users only.")),
         createElement(SignedOut, {}, createElement("p", { id: "out" }, "Please sign in.")),
+        createElement("idpauth-warning", { seconds: 90, ref: clientOf(client) }),
       ),
     ),
   );
