@@ -386,7 +386,7 @@ describe("an ID token that comes with it", () => {
     await app.user.signIn();
     const before = await app.auth.readSessionRecord(app.request());
     withIdToken({ name: "Changed", exp: Math.floor(app.application.clock.now() / 1000) + 7_200 });
-    expect(await app.token("orders")).toMatch(/^at_/);
+    expect(await app.token("orders")).toMatch(/^eyJ/);
     expect((await app.auth.readSessionRecord(app.request()))?.["id_info"]).toEqual(
       before?.["id_info"],
     );
@@ -399,7 +399,7 @@ describe("an ID token that comes with it", () => {
     expect(failure).toBeInstanceOf(ApiTokenError);
     expect(failure).toMatchObject({ code: "api_token_refused", reason: "id_token_sub" });
     app.application.provider.mutateIdToken = undefined;
-    expect(await app.token("billing")).toMatch(/^at_/);
+    expect(await app.token("billing")).toMatch(/^eyJ/);
     expect(await app.user.isSignedIn()).toBe(true);
   });
 
@@ -418,7 +418,7 @@ describe("an ID token that comes with it", () => {
     expect(app.refreshes().length).toBe(1);
     provider.clearFaults();
     clock.advance(61_000);
-    expect(await app.token("orders")).toMatch(/^at_/);
+    expect(await app.token("orders")).toMatch(/^eyJ/);
     expect(provider.reuses).toBe(0);
   });
 });

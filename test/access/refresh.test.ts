@@ -1023,6 +1023,9 @@ describe("what the provider's response to a refresh means", () => {
     const secret = provider.settings.clientSecret;
     provider.settings.clientSecret = "another one";
     expect((await user.get(PROBE)).status).toBe(503);
+    expect(provider.violations.splice(0)).toEqual([
+      "token: invalid_client: the client secret is wrong",
+    ]);
     provider.settings.clientSecret = secret;
     clock.advance(BEYOND_BACK_OFF);
     expect(await user.isSignedIn()).toBe(true);

@@ -434,6 +434,9 @@ describe("log lines of several providers", () => {
     expect(provider).toBe("customers");
     expect(message).toMatch(/^Provider customers: .*IDP_PROVIDER_CUSTOMERS_CLIENT_SECRET/);
     expect(message).not.toMatch(/\bIDP_CLIENT_/);
+    expect(other.violations.splice(0)).toEqual([
+      "token: invalid_client: the client secret is wrong",
+    ]);
   });
 });
 

@@ -47,12 +47,14 @@ None.
 - jwks_uri: same origin as issuer, \`/jwks\`
 - userinfo_endpoint: same origin as issuer, \`/userinfo\`
 - revocation_endpoint: same origin as issuer, \`/revoke\`
+- introspection_endpoint: same origin as issuer, \`/introspect\`
 - response_types_supported: code
 - grant_types_supported: authorization_code, refresh_token
 - subject_types_supported: public
 - id_token_signing_alg_values_supported: RS256
 - token_endpoint_auth_methods_supported: client_secret_post, client_secret_basic
 - revocation_endpoint_auth_methods_supported: client_secret_post, client_secret_basic
+- introspection_endpoint_auth_methods_supported: client_secret_post, client_secret_basic
 - scopes_supported: openid, email, profile, offline_access
 - claims_supported: sub, iss, aud, exp, iat, auth_time, acr, email, email_verified, name, picture, groups
 - claims_parameter_supported: true

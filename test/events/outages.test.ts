@@ -90,6 +90,9 @@ describe("an outage of the provider is an event, once per request to it, with th
     expect(outages).toEqual([
       { time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 },
     ]);
+    expect(application.provider.violations.splice(0)).toHaveLength(
+      reason === "invalid_client" ? 1 : 0,
+    );
   });
 
   it("the milliseconds are those until it was known", async () => {

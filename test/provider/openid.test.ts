@@ -294,7 +294,7 @@ describe("the code exchange", () => {
   it("gives credentials and verified claims", async () => {
     const { credentials, idInfo, accessTokenExpiresAt } = await rig.exchange();
     expect(credentials).toEqual({
-      token: expect.stringMatching(/^at_/) as string,
+      token: expect.stringMatching(/^eyJ/) as string,
       refresh_token: expect.stringMatching(/^rt_/) as string,
       token_uri: `${rig.idp.issuer}/token`,
       client_id: rig.idp.clientId,
@@ -331,6 +331,9 @@ describe("the code exchange", () => {
         rig.idp.requestsTo("token")[0]?.headers.authorization?.split(" ") ?? [];
       expect(Buffer.from(credentials, "base64").toString()).toBe(expected);
       expect(rig.idp.requestsTo("token")[0]?.params.has("client_secret")).toBe(false);
+      expect(rig.idp.violations.splice(0)).toEqual([
+        "token: invalid_client: client_id isn't test-client",
+      ]);
     },
   );
 
@@ -354,6 +357,9 @@ describe("the code exchange", () => {
       expect(rig.logged.map(({ code }) => code)).toEqual(["provider_misconfigured"]);
       expect(rig.logged[0]?.message).toContain(`\`${tokenEndpointAuthMethod}\``);
       expect(rig.logged[0]?.message).not.toContain("wrong");
+      expect(rig.idp.violations.splice(0)).toEqual(
+        Array(3).fill("token: invalid_client: the client secret is wrong"),
+      );
     },
   );
 
@@ -521,7 +527,7 @@ describe("userinfo, when the ID token says only which account it is", () => {
     });
     expect(idInfo).toMatchObject({ hd: "example.com" });
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(1);
-    expect(rig.idp.requestsTo("userinfo")[0]?.headers.authorization).toMatch(/^Bearer at_/);
+    expect(rig.idp.requestsTo("userinfo")[0]?.headers.authorization).toMatch(/^Bearer eyJ/);
   });
 
   it.each([

@@ -302,6 +302,7 @@ describe("a refusal of a pushed request", () => {
     expect(line).toContain("IDP_CLIENT_SECRET");
     expect((await application.user().get(LOGIN)).status).toBe(503);
     expect(pushes()).toHaveLength(1);
+    expect(application.provider.violations.splice(0)).toHaveLength(1);
     application.provider.settings.clientSecret = "test secret:+%/é";
     application.clock.advance(1_000);
     expect((await user.get(LOGIN)).status).toBe(302);

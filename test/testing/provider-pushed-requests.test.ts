@@ -229,6 +229,7 @@ describe("the client of a pushed request", () => {
       status: 401,
       body: { error: "invalid_client" },
     });
+    expect(provider.violations.splice(0)).toHaveLength(1);
   });
 
   it("authenticates with its key: signature, audience, expiry, and an assertion that wasn't used before", async () => {
@@ -262,8 +263,10 @@ describe("the client of a pushed request", () => {
     expect(await statusOf(await assertion({ jti: "3", exp: now }))).toBe(401);
     expect(await statusOf(await assertion({ jti: "4" }, stranger))).toBe(401);
     expect(await statusOf({ client_secret: provider.clientSecret })).toBe(401);
+    expect(provider.violations.splice(0)).toHaveLength(5);
     provider.settings.clientAssertionAudience = "endpoint";
     expect(await statusOf(await assertion({ jti: "5" }))).toBe(401);
+    expect(provider.violations.splice(0)).toHaveLength(1);
     expect(await statusOf(await assertion({ jti: "6", aud: `${provider.issuer}/par` }))).toBe(201);
   });
 });

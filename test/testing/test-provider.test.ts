@@ -237,6 +237,10 @@ describe("what the provider refuses", () => {
         )
       ).status,
     ).toBe(401);
+    expect(provider.violations.splice(0)).toEqual([
+      "token: invalid_client: the client secret is wrong",
+      "token: invalid_client: the Authorization header isn't Basic credentials whose parts are percent-encoded",
+    ]);
     const encoded = encodeURIComponent(provider.clientSecret);
     const known = await post(
       "token",
@@ -956,41 +960,49 @@ describe("what was handed out", () => {
   });
 });
 
-it.each(["discovery", "jwks", "token", "revoke", "userinfo", "authorize"] satisfies Endpoint[])(
-  "a request to %s is recorded with all it carried",
-  async (endpoint) => {
-    await start();
-    const document = (await (
-      await fetch(`${provider.issuer}/.well-known/openid-configuration`)
-    ).json()) as Record<string, unknown>;
-    provider.requests.length = 0;
-    const key = {
-      discovery: "",
-      jwks: "jwks_uri",
-      token: "token_endpoint",
-      revoke: "revocation_endpoint",
-      userinfo: "userinfo_endpoint",
-      authorize: "authorization_endpoint",
-    };
-    const url =
-      endpoint === "discovery"
-        ? `${provider.issuer}/.well-known/openid-configuration`
-        : String(document[key[endpoint]]);
-    await fetch(url, {
-      method: "POST",
-      headers: { "x-test": "1" },
-      body: new URLSearchParams({ a: "b" }),
-    });
-    const request = provider.requestsTo(endpoint, { a: "b" })[0]!;
-    expect(request).toMatchObject({
-      endpoint,
-      method: "POST",
-      url: new URL(url).pathname,
-      body: "a=b",
-    });
-    expect(request.headers["x-test"]).toBe("1");
-  },
-);
+it.each([
+  "discovery",
+  "jwks",
+  "token",
+  "revoke",
+  "introspect",
+  "userinfo",
+  "authorize",
+] satisfies Endpoint[])("a request to %s is recorded with all it carried", async (endpoint) => {
+  await start();
+  const document = (await (
+    await fetch(`${provider.issuer}/.well-known/openid-configuration`)
+  ).json()) as Record<string, unknown>;
+  provider.requests.length = 0;
+  const key = {
+    discovery: "",
+    jwks: "jwks_uri",
+    token: "token_endpoint",
+    revoke: "revocation_endpoint",
+    introspect: "introspection_endpoint",
+    userinfo: "userinfo_endpoint",
+    authorize: "authorization_endpoint",
+  };
+  const url =
+    endpoint === "discovery"
+      ? `${provider.issuer}/.well-known/openid-configuration`
+      : String(document[key[endpoint]]);
+  await fetch(url, {
+    method: "POST",
+    headers: { "x-test": "1" },
+    body: new URLSearchParams({ a: "b" }),
+  });
+  const request = provider.requestsTo(endpoint, { a: "b" })[0]!;
+  expect(request).toMatchObject({
+    endpoint,
+    method: "POST",
+    url: new URL(url).pathname,
+    body: "a=b",
+  });
+  expect(request.headers["x-test"]).toBe("1");
+  // The request is for no client.
+  provider.violations.length = 0;
+});
 
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));

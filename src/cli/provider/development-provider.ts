@@ -78,7 +78,7 @@ export function developmentProvider(
     sessions: kept.sessions,
     person: people[0] ?? {},
     now,
-    noteViolation() {},
+    ...UNNOTED,
   };
 }
 
@@ -86,6 +86,8 @@ function pathOf({ key, tenant }: ProviderOptions): string {
   if (tenant !== undefined) return TENANTS_PATH;
   return key === undefined ? "" : `/${key}`;
 }
+
+const UNNOTED = { noteViolation() {}, noteRefusal() {} };
 
 const NO_HOOKS: ProviderHooks = {
   mutateIdToken: undefined,

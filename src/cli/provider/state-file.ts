@@ -176,8 +176,7 @@ function providerIn(state: Readonly<Record<string, unknown>>): KeptProvider {
 /** Files of earlier versions have no sessions. */
 function sessionsIn({ sessions = [] }: Readonly<Record<string, unknown>>): KeptSessions[] {
   return list(sessions).map(({ sub, at, sids }) => {
-    if (!Array.isArray(sids)) throw new Error("no list");
-    return { sub: text(sub), at: number(at), sids: sids.map(text) };
+    return { sub: text(sub), at: number(at), sids: texts(sids) };
   });
 }
 
@@ -193,6 +192,9 @@ function grantsIn(state: Readonly<Record<string, unknown>>): KeptGrants {
     accessTokens: list(state["accessTokens"]).map((one) => ({
       token: text(one["token"]),
       family: number(one["family"]),
+      // Absent in files of earlier versions.
+      target: one["target"] === undefined ? {} : record(one["target"]),
+      claims: one["claims"] === undefined ? {} : record(one["claims"]),
       expiresAt: number(one["expiresAt"]),
     })),
   };
@@ -211,6 +213,9 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
     // Absent in files of earlier versions.
     sid: one["sid"] === undefined ? undefined : text(one["sid"]),
     authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),
+    authTime: one["authTime"] === undefined ? undefined : number(one["authTime"]),
+    leftOut: one["leftOut"] === undefined ? [] : texts(one["leftOut"]),
+    audience: one["audience"] === undefined ? [] : texts(one["audience"]),
   };
 }
 
@@ -224,6 +229,11 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
 function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(value)) throw new Error("no list");
   return value.map(record);
+}
+
+function texts(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw new Error("no list");
+  return value.map(text);
 }
 
 function text(value: unknown): string {

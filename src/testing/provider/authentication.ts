@@ -98,6 +98,7 @@ function valuesIn(asked: unknown): readonly string[] {
   );
 }
 
-function words(text: string | null): readonly string[] {
+/** Returns the members of a list with spaces, such as `scope`. */
+export function words(text: string | null): readonly string[] {
   return (text ?? "").split(" ").filter((word) => word !== "");
 }

@@ -1,11 +1,19 @@
+import { audienceIn, targetMistake } from "./access-tokens.js";
 import {
   authenticate,
   authenticationClaims,
   authenticationMistake,
+  words,
   type OAuthError,
 } from "./authentication.js";
 import { announcedIssuer } from "./entra-tenants.js";
-import { hintedPerson, PERSON_HEADER, withSubject, type PersonClaims } from "./people.js";
+import {
+  hintedPerson,
+  PERSON_HEADER,
+  withoutScopes,
+  withSubject,
+  type PersonClaims,
+} from "./people.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
@@ -74,24 +82,31 @@ export interface SignedInPerson {
   readonly person: PersonClaims;
   /** When the person signed in here, in epoch seconds. */
   readonly authTime: number;
+  /** Of the requested scopes, those that the person grants; default all. */
+  readonly grantedScopes?: readonly string[];
 }
 
 /** Redirects to the client with a code for this person. */
 export function approve(
   asked: Authorization,
-  { person, authTime }: SignedInPerson,
+  { person, authTime, grantedScopes }: SignedInPerson,
   state: ProviderState,
 ): ProviderReply {
   const { redirectUri } = asked;
   const { query } = asked.request;
-  const claims = withSubject(person);
+  const scopes = words(query.get("scope"));
+  const leftOut = scopes.filter((scope) => grantedScopes?.includes(scope) === false);
+  const claims = withoutScopes(withSubject(person), leftOut);
   const { sub, sid } = claims;
   const session = state.sessions.forSignIn(String(sub), typeof sid === "string" ? sid : undefined);
   const approval = {
     person: claims,
     sid: session.sid,
     authentication: authenticationClaims(query, authTime, state.settings),
-    scope: query.get("scope") ?? "",
+    authTime,
+    scope: scopes.filter((scope) => !leftOut.includes(scope)).join(" "),
+    leftOut,
+    audience: audienceIn(query),
     redirectUri,
     nonce: query.get("nonce") ?? undefined,
     challenge: query.get("code_challenge") ?? undefined,
@@ -109,6 +124,7 @@ export function refuse(
   { error, description }: OAuthError,
   state: ProviderState,
 ): ProviderReply {
+  state.noteRefusal({ endpoint: "authorize", error, reason: description });
   return backToClient(new URLSearchParams({ error, error_description: description }), asked, state);
 }
 
@@ -140,6 +156,8 @@ function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthErr
     return { error: "unsupported_response_type", description: "only code" };
   if (!(query.get("scope") ?? "").split(" ").includes("openid"))
     return { error: "invalid_scope", description: "openid is missing" };
+  const target = targetMistake(query);
+  if (target !== undefined) return target;
   const authentication = authenticationMistake(query);
   if (authentication !== undefined) return invalid(authentication);
   if (settings.pkce === "ignored") return undefined;

@@ -1,7 +1,14 @@
 import { assertionMistake } from "./client-assertion-checks.js";
 import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
+
+/**
+ * The client that doesn't exist, with which `idpauth check --live` finds out whether the provider
+ * checks clients. Its refusal is nobody's mistake.
+ */
+const MADE_UP_CLIENT = "idpauth-check-";
 
 /**
  * Returns the error reply for a request that is no form or fails client authentication, or
@@ -14,29 +21,41 @@ export async function refusedClient(
   const { headers, params } = request;
   const { settings } = state;
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
-  if (settings.clientJwks !== undefined) {
-    const mistake = await assertionMistake(request, state);
-    return mistake === undefined
-      ? undefined
-      : errorReply("invalid_client", mistake, { status: 401 });
-  }
+  const hasKey = settings.clientJwks !== undefined;
+  const mistake = hasKey
+    ? await assertionMistake(request, state)
+    : secretMistake(request, settings);
+  if (mistake === undefined) return undefined;
+  const reply = errorReply("invalid_client", mistake, {
+    status: 401,
+    headers: hasKey ? {} : { "WWW-Authenticate": 'Basic realm="provider"' },
+  });
+  const id = basicCredentials(headers.authorization)?.id ?? params.get("client_id");
+  return id?.startsWith(MADE_UP_CLIENT) === true ? { ...reply, refusal: undefined } : reply;
+}
+
+/**
+ * Returns why the client's secret is not accepted. The reason repeats nothing that the client sent:
+ * a secret may be where the ID should be.
+ */
+function secretMistake(
+  { headers, params }: ReceivedRequest,
+  { clientId, clientSecret, tokenEndpointAuthMethods: accepted }: ProviderSettings,
+): string | undefined {
   const basic = basicCredentials(headers.authorization);
   const method = basic === undefined ? "client_secret_post" : "client_secret_basic";
   const id = basic?.id ?? params.get("client_id");
   const secret = basic?.secret ?? params.get("client_secret");
-  const bothNames = params.get("client_id") ?? id;
-  if (
-    settings.tokenEndpointAuthMethods.includes(method) &&
-    id === settings.clientId &&
-    bothNames === id &&
-    secret === settings.clientSecret
-  ) {
-    return undefined;
-  }
-  return errorReply("invalid_client", "client authentication failed", {
-    status: 401,
-    headers: { "WWW-Authenticate": 'Basic realm="provider"' },
-  });
+  if (params.has("client_assertion"))
+    return "the request contains a client_assertion, but this client authenticates with its secret";
+  if (headers.authorization !== undefined && basic === undefined)
+    return "the Authorization header isn't Basic credentials whose parts are percent-encoded";
+  if (id !== clientId) return `client_id isn't ${clientId}`;
+  if ((params.get("client_id") ?? id) !== id)
+    return "client_id in the body isn't the client of the Authorization header";
+  if (secret === null || secret === "") return "the request contains no client secret";
+  if (!accepted.includes(method)) return `${method} isn't accepted, only ${accepted.join(" and ")}`;
+  return secret === clientSecret ? undefined : "the client secret is wrong";
 }
 
 function basicCredentials(

@@ -14,7 +14,17 @@ export interface Approval {
   readonly sid: string | undefined;
   /** The claims about the authentication that the request asked for. */
   readonly authentication: AuthenticationClaims;
+  /**
+   * When the user signed in at the provider, in epoch seconds; undefined in a state that an earlier
+   * version has saved.
+   */
+  readonly authTime: number | undefined;
+  /** The scopes that the user granted. */
   readonly scope: string;
+  /** Those that the user left out. No refresh gets them. */
+  readonly leftOut: readonly string[];
+  /** The APIs that the request named; the tokens of this sign-in are for them. */
+  readonly audience: readonly string[];
   readonly redirectUri: string;
   readonly nonce: string | undefined;
   /** The S256 challenge (RFC 7636 section 4.2); undefined when the request had none. */
@@ -54,12 +64,31 @@ export interface RequestedTarget {
   readonly scope?: string;
 }
 
-interface AccessToken {
+/** What an access token is for. */
+interface AccessGrant {
   readonly family: Family;
   readonly target: RequestedTarget;
+  /** Those of RFC 9068 section 2.2, also of an opaque token. */
+  readonly claims: AccessTokenClaims;
   readonly expiresAt: number;
+}
+
+interface AccessToken extends AccessGrant {
   revoked: boolean;
 }
+
+/** The claims of an access token. */
+export type AccessTokenClaims = Readonly<Record<string, unknown>>;
+
+/** A valid token, and what the provider knows of it. */
+export type ActiveToken =
+  | {
+      readonly kind: "access";
+      readonly family: Family;
+      readonly target: RequestedTarget;
+      readonly claims: AccessTokenClaims;
+    }
+  | { readonly kind: "refresh"; readonly family: Family; readonly issuedAt: number };
 
 /** A code or token that the provider has issued. Tests search for it in the wrong places. */
 export interface Issued {
@@ -92,6 +121,8 @@ export interface KeptGrants {
   readonly accessTokens: readonly {
     readonly token: string;
     readonly family: number;
+    readonly target: RequestedTarget;
+    readonly claims: AccessTokenClaims;
     readonly expiresAt: number;
   }[];
 }
@@ -146,9 +177,10 @@ export class Grants {
     return family;
   }
 
-  issueAccessToken(family: Family, expiresAt: number, target: RequestedTarget): string {
-    const token = this.note("access_token", secret("at"));
-    this.#accessTokens.set(token, { family, target, expiresAt, revoked: false });
+  /** @param jwt the token; default an opaque one */
+  issueAccessToken(grant: AccessGrant, jwt?: string): string {
+    const token = this.note("access_token", jwt ?? secret("at"));
+    this.#accessTokens.set(token, { ...grant, revoked: false });
     return token;
   }
 
@@ -187,20 +219,15 @@ export class Grants {
     return this.#accessTokens.get(accessToken)?.target;
   }
 
-  /** Returns the user of a valid access token. */
-  personOf(accessToken: string, now: number): PersonClaims | undefined {
-    const access = this.#accessTokens.get(accessToken);
-    return access !== undefined && isUsable(access, now)
-      ? access.family.approval.person
-      : undefined;
-  }
-
-  /** Returns whether this access or refresh token is still valid. */
-  isActive(token: string, rules: RefreshRules, now: number): boolean {
+  /** Returns an access or refresh token that is still valid. */
+  active(token: string, rules: RefreshRules, now: number): ActiveToken | undefined {
     const access = this.#accessTokens.get(token);
-    if (access !== undefined) return isUsable(access, now);
+    if (access !== undefined)
+      return isUsable(access, now) ? { kind: "access", ...access } : undefined;
     const refresh = this.#refreshTokens.get(token);
-    return refresh !== undefined && !refresh.family.revoked && !isSpent(refresh, rules, now);
+    return refresh === undefined || refresh.family.revoked || isSpent(refresh, rules, now)
+      ? undefined
+      : { kind: "refresh", ...refresh };
   }
 
   /**
@@ -215,11 +242,11 @@ export class Grants {
   }
 
   /**
-   * Refuses the refresh tokens of a provider session that has ended, unless the sign-in had the
-   * scope `offline_access`.
+   * Refuses the tokens of a provider session that has ended, unless the sign-in had the scope
+   * `offline_access`.
    */
   endSession(sid: string): void {
-    for (const { family } of this.#refreshTokens.values()) {
+    for (const { family } of [...this.#refreshTokens.values(), ...this.#accessTokens.values()]) {
       const { approval } = family;
       if (approval.sid === sid && !approval.scope.split(" ").includes("offline_access"))
         family.revoked = true;
@@ -253,11 +280,15 @@ export class Grants {
       issuedAt,
       usedAt,
     }));
-    const accessTokens = [...this.#accessTokens].map(([token, { family, expiresAt }]) => ({
-      token,
-      family: indexOf(family),
-      expiresAt,
-    }));
+    const accessTokens = [...this.#accessTokens].map(
+      ([token, { family, target, claims, expiresAt }]) => ({
+        token,
+        family: indexOf(family),
+        target,
+        claims,
+        expiresAt,
+      }),
+    );
     return { approvals: families.map(({ approval }) => approval), refreshTokens, accessTokens };
   }
 
@@ -272,13 +303,8 @@ export class Grants {
     };
     for (const { token, family, issuedAt, usedAt } of refreshTokens)
       grants.#refreshTokens.set(token, { family: familyAt(family), issuedAt, usedAt });
-    for (const { token, family, expiresAt } of accessTokens)
-      grants.#accessTokens.set(token, {
-        family: familyAt(family),
-        target: {},
-        expiresAt,
-        revoked: false,
-      });
+    for (const { token, family, ...others } of accessTokens)
+      grants.#accessTokens.set(token, { ...others, family: familyAt(family), revoked: false });
     return grants;
   }
 

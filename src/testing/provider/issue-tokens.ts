@@ -1,4 +1,7 @@
+import { issueAccessToken, targetMistake } from "./access-tokens.js";
+import { words } from "./authentication.js";
 import { refusedClient } from "./client-checks.js";
+import type { RequestedTarget } from "./grants.js";
 import { idToken, type IssuedFor } from "./issue-id-token.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
@@ -11,6 +14,8 @@ export async function token(
 ): Promise<ProviderReply> {
   const refused = await refusedClient(request, state);
   if (refused !== undefined) return refused;
+  const target = targetMistake(request.params);
+  if (target !== undefined) return errorReply(target.error, target.description);
   switch (request.params.get("grant_type")) {
     case "authorization_code":
       return redeemCode(request, state);
@@ -63,20 +68,21 @@ async function tokenResponse(
 ): Promise<ProviderReply> {
   const { grant, family, refreshToken } = issued;
   const { settings, grants, hooks } = state;
+  const { params } = request;
   const names = grant === "refresh_token" ? (["resource", "audience", "scope"] as const) : [];
-  const target = Object.fromEntries(
-    names.flatMap((name) => (request.params.has(name) ? [[name, request.params.get(name)]] : [])),
+  const target: RequestedTarget = Object.fromEntries(
+    names.flatMap((name) => (params.has(name) ? [[name, params.get(name) ?? ""]] : [])),
   );
-  const accessToken = grants.issueAccessToken(
-    family,
-    state.now() + settings.accessTokenSeconds * 1000,
-    target,
-  );
+  const { leftOut, scope: granted } = family.approval;
+  const scope = words(target.scope ?? granted)
+    .filter((one) => !leftOut.includes(one))
+    .join(" ");
+  const accessToken = issueAccessToken({ family, params, target, scope }, state);
   const reply = {
     access_token: accessToken,
     token_type: "Bearer",
     expires_in: settings.accessTokenSeconds,
-    scope: target["scope"] ?? family.approval.scope,
+    scope,
     id_token: grants.note("id_token", await idToken(issued, accessToken, state)),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
   };

@@ -1,3 +1,4 @@
+import { isPublicKey, keysIn } from "./client-keys.js";
 import type { Fault, HoldOptions } from "./faults.js";
 import type { LogoutTokenOptions } from "./logout-tokens.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
@@ -97,8 +98,8 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,
   clientSecret: TEXT,
   clientJwks: {
-    words: "a list of JWKs, or undefined",
-    fits: (value) => value === undefined || Array.isArray(value),
+    words: "a list or set of public JWKs, or undefined",
+    fits: (value) => value === undefined || keysIn(value)?.every(isPublicKey) === true,
   },
   clientAssertionAudience: {
     words: '"issuer", "token_endpoint" or "endpoint"',
@@ -111,6 +112,10 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   tokenEndpointAuthMethods: TEXTS,
   idTokenSeconds: SECONDS,
   accessTokenSeconds: SECONDS,
+  accessTokens: {
+    words: '"jwt" or "opaque"',
+    fits: (value) => value === "jwt" || value === "opaque",
+  },
   issueRefreshToken: {
     words: `true, false or "offline_access"`,
     fits: (value) => value === "offline_access" || TRUTH.fits(value),

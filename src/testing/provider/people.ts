@@ -54,6 +54,35 @@ export function withSubject(person: PersonClaims): PersonClaims {
   return { sub: createHash("sha256").update(seed).digest("hex").slice(0, 21), ...person };
 }
 
+/** The claims that each scope requests (OpenID Connect Core section 5.4). */
+const CLAIMS_OF_SCOPE: Readonly<Record<string, readonly string[]>> = {
+  email: ["email", "email_verified"],
+  address: ["address"],
+  phone: ["phone_number", "phone_number_verified"],
+  profile: [
+    "name",
+    "family_name",
+    "given_name",
+    "middle_name",
+    "nickname",
+    "preferred_username",
+    "profile",
+    "picture",
+    "website",
+    "gender",
+    "birthdate",
+    "zoneinfo",
+    "locale",
+    "updated_at",
+  ],
+};
+
+/** Returns the claims without those of scopes that the user did not grant. */
+export function withoutScopes(person: PersonClaims, leftOut: readonly string[]): PersonClaims {
+  const hidden = new Set(leftOut.flatMap((scope) => CLAIMS_OF_SCOPE[scope] ?? []));
+  return Object.fromEntries(Object.entries(person).filter(([name]) => !hidden.has(name)));
+}
+
 /**
  * Returns the user whom an authorization request names by `sub` or `email` (OpenID Connect Core
  * section 3.1.2.1, `login_hint`).

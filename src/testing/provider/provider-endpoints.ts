@@ -3,6 +3,7 @@ import { ASSERTION_ALGORITHMS } from "./client-assertion-checks.js";
 import { refusedClient } from "./client-checks.js";
 import { endSession } from "./end-session-endpoint.js";
 import { announcedIssuer } from "./entra-tenants.js";
+import { introspect } from "./introspection-endpoint.js";
 import { token } from "./issue-tokens.js";
 import { push } from "./pushed-request-endpoint.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
@@ -20,6 +21,7 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
   revoke: "/revoke",
   endSession: "/end-session",
   par: "/par",
+  introspect: "/introspect",
 };
 
 /** Returns whether the provider has this endpoint. */
@@ -28,8 +30,18 @@ export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boole
   return endpoint !== "endSession" || settings.endSession === "supported";
 }
 
-/** Does the endpoint's work. */
+/** Does the endpoint's work, and notes why it refuses a request. */
 export async function work(
+  endpoint: Endpoint,
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
+  const reply = await respond(endpoint, request, state);
+  if (reply.refusal !== undefined) state.noteRefusal({ endpoint, ...reply.refusal });
+  return reply;
+}
+
+async function respond(
   endpoint: Endpoint,
   request: ReceivedRequest,
   state: ProviderState,
@@ -63,6 +75,8 @@ export async function work(
       return endSession(request, state);
     case "par":
       return push(request, state);
+    case "introspect":
+      return introspect(request, state);
   }
 }
 
@@ -75,6 +89,7 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
   revoke: ["POST"],
   endSession: ["GET", "POST"],
   par: ["POST"],
+  introspect: ["POST"],
 };
 
 /** OpenID Connect Discovery section 3. */
@@ -87,6 +102,7 @@ function discovery(state: ProviderState): ProviderReply {
     jwks_uri: base + ENDPOINT_PATHS.jwks,
     userinfo_endpoint: base + ENDPOINT_PATHS.userinfo,
     revocation_endpoint: base + ENDPOINT_PATHS.revoke,
+    introspection_endpoint: base + ENDPOINT_PATHS.introspect,
     response_types_supported: ["code"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     subject_types_supported: ["public"],
@@ -129,6 +145,7 @@ function authenticationMembers({
   return {
     token_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
+    introspection_endpoint_auth_methods_supported: methods,
     ...(clientJwks !== undefined && {
       token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     }),
@@ -164,14 +181,20 @@ function logoutMembers({ base, settings }: ProviderState): Record<string, unknow
 /** OpenID Connect Core section 5.3. */
 function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const person = bearer === undefined ? undefined : state.grants.personOf(bearer, state.now());
-  if (person === undefined) {
-    return errorReply("invalid_token", "no usable access token", {
-      status: 401,
-      headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
-    });
-  }
-  return jsonAfterHook({ ...person }, state.hooks.userinfoResponse);
+  const found =
+    bearer === undefined ? undefined : state.grants.active(bearer, state.settings, state.now());
+  if (found?.kind !== "access") return invalidToken("no usable access token");
+  const { resource, audience } = found.target;
+  if (resource !== undefined || audience !== undefined)
+    return invalidToken("the access token is for an API, not for userinfo");
+  return jsonAfterHook({ ...found.family.approval.person }, state.hooks.userinfoResponse);
+}
+
+function invalidToken(reason: string): ProviderReply {
+  return errorReply("invalid_token", reason, {
+    status: 401,
+    headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
+  });
 }
 
 /** RFC 7009 section 2. */

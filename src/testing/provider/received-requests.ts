@@ -9,6 +9,7 @@ export const ENDPOINTS = [
   "revoke",
   "endSession",
   "par",
+  "introspect",
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
@@ -109,7 +110,10 @@ export function violationsOf(request: ReceivedRequest): string[] {
       found.push(`${where}: two client authentication methods`);
     if (request.params.has("access_token")) found.push(`${where}: access_token in header and body`);
   }
-  if (["token", "revoke", "par"].includes(request.endpoint) && request.url.includes("?")) {
+  if (
+    ["token", "revoke", "par", "introspect"].includes(request.endpoint) &&
+    request.url.includes("?")
+  ) {
     found.push(`${where}: parameters in the URL`);
   }
   return found;

@@ -5,6 +5,8 @@ export interface ProviderReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Why the provider refused the request. A redirect has none here: its address contains it. */
+  readonly refusal?: { readonly error: string; readonly reason: string } | undefined;
 }
 
 export function jsonReply(
@@ -31,7 +33,19 @@ export function errorReply(
   description: string,
   { status = 400, headers = {} }: Partial<Pick<ProviderReply, "status" | "headers">> = {},
 ): ProviderReply {
-  return jsonReply({ error, error_description: description }, status, headers);
+  return {
+    ...jsonReply({ error, error_description: description }, status, headers),
+    refusal: { error, reason: description },
+  };
+}
+
+/**
+ * Returns a client's value for an error description, which must not contain quotation marks, a
+ * backslash or control characters (RFC 6749 section 5.2).
+ */
+export function printable(value: unknown): string {
+  if (typeof value !== "string") return value === undefined ? "missing" : "not a string";
+  return value.slice(0, 200).replace(/[^ !#-[\]-~]/g, "?");
 }
 
 export function htmlReply(status: number, body: string): ProviderReply {

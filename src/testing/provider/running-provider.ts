@@ -29,7 +29,7 @@ import type { JwksControls, SigningKeys } from "./signing-keys.js";
 import { strike } from "./struck-responses.js";
 import type { TestProvider } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
-import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
+import type { ProviderHooks, ProviderState, Refusal } from "./test-provider-state.js";
 
 /** The `Server` header of each reply, by which `signIn` recognises this provider. */
 export const SERVER_HEADER = "idpauth-test-provider";
@@ -140,6 +140,11 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.violations.push(violation);
   }
 
+  noteRefusal({ endpoint, error, reason }: Refusal): void {
+    // Wrong credentials are the client's mistake. Any other refusal may be what a test is about.
+    if (error === "invalid_client") this.violations.push(`${endpoint}: ${error}: ${reason}`);
+  }
+
   async start(issuerPath: string): Promise<void> {
     await this.resume();
     this.issuer = `http://127.0.0.1:${String(this.#port)}${issuerPath}`;
@@ -193,7 +198,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   }
 
   isActive(token: string): boolean {
-    return this.grants.isActive(token, this.settings, this.now());
+    return this.grants.active(token, this.settings, this.now()) !== undefined;
   }
 
   revokeAll(): void {

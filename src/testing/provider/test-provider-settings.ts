@@ -15,10 +15,11 @@ export interface ProviderSettings {
   /** The accepted redirect URIs, compared as text; undefined (default): any. */
   redirectUris: readonly string[] | undefined;
   /**
-   * The client's public keys. If they are set, the client authenticates with `private_key_jwt`, and
-   * its secret is refused. Undefined (default): it authenticates with its secret.
+   * The client's public keys, as a list or a JWK set. If they are set, the client authenticates
+   * with `private_key_jwt`, and its secret is refused. Undefined (default): it authenticates with
+   * its secret.
    */
-  clientJwks: readonly Jwk[] | undefined;
+  clientJwks: readonly Jwk[] | { readonly keys: readonly Jwk[] } | undefined;
   /** The `aud` that a client assertion must have; default `issuer`. */
   clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
   /**
@@ -38,6 +39,11 @@ export interface ProviderSettings {
   idTokenSeconds: number;
   /** Default 3600. */
   accessTokenSeconds: number;
+  /**
+   * `jwt` (default): an API can verify an access token with the provider's keys (RFC 9068).
+   * `opaque`: it is random text.
+   */
+  accessTokens: "jwt" | "opaque";
   /**
    * Whether a sign-in gives a refresh token: always (default), never, or if the request has the
    * scope `offline_access`.
@@ -128,6 +134,7 @@ export function defaultSettings(): ProviderSettings {
     tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
     idTokenSeconds: 3600,
     accessTokenSeconds: 3600,
+    accessTokens: "jwt",
     issueRefreshToken: true,
     rotation: true,
     reuseDetection: true,

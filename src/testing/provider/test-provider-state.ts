@@ -3,7 +3,7 @@ import type { Grants } from "./grants.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSessions } from "./provider-sessions.js";
 import type { PushedRequests } from "./pushed-requests.js";
-import type { ReceivedRequest } from "./received-requests.js";
+import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import { jsonReply, type ProviderReply } from "./replies.js";
 import type { JsonPart, SigningKeys } from "./signing-keys.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
@@ -63,6 +63,15 @@ export interface ProviderHooks {
   userinfoResponse: ((claims: Record<string, unknown>) => unknown) | undefined;
 }
 
+/** A request that the provider refused. */
+export interface Refusal {
+  readonly endpoint: Endpoint;
+  /** The response's error code. */
+  readonly error: string;
+  /** The cause, without a full stop. It contains no secrets and no control characters. */
+  readonly reason: string;
+}
+
 /** The provider's parts that its endpoints use. */
 export interface ProviderState {
   readonly issuer: string;
@@ -83,6 +92,8 @@ export interface ProviderState {
   now(): number;
   /** Records a forbidden action of the client, as a sentence without values. */
   noteViolation(violation: string): void;
+  /** Learns why an endpoint refuses a request. */
+  noteRefusal(refusal: Refusal): void;
 }
 
 /**
