@@ -5,7 +5,13 @@ import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { jsonCopy, mergedData, type Review } from "../record/application-data.js";
 import { frozenCredentials, type Credentials } from "../record/credentials.js";
-import { claimsWithOutput, hasSubject, type Claims, type IdInfo } from "../record/identity.js";
+import {
+  claimsWithOutput,
+  hasSubject,
+  sessionUser,
+  type Claims,
+  type IdInfo,
+} from "../record/identity.js";
 import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import type { SessionEnd } from "../record/session-policy.js";
@@ -123,9 +129,11 @@ export function createApplication({
     const claims = await accept(idInfo);
     if (claims === false) return { kind: "claims_rejected" };
     if (call === undefined) return { kind: "accepted", review: { claims } };
+    // Both callers pass verified claims, which identify a user.
+    const verified = idInfo as Claims;
     const input = {
-      // Both callers pass verified claims, which identify a user.
-      claims: frozenCopy(claimsWithOutput(idInfo as Claims, claims?.output)),
+      claims: frozenCopy(claimsWithOutput(verified, claims?.output)),
+      user: Object.freeze(sessionUser(verified)),
       userinfo: userinfo === undefined ? null : frozenCopy({ ...userinfo }),
       credentials: frozenCredentials(credentials),
     };

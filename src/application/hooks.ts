@@ -8,7 +8,7 @@ import type { EventHub } from "../events/event-hub.js";
 import { functionFailed, functionThrew } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Credentials } from "../record/credentials.js";
-import type { Claims, IdInfo } from "../record/identity.js";
+import type { Claims, IdInfo, SessionUser } from "../record/identity.js";
 import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
 import { within } from "../work/deadline.js";
@@ -45,6 +45,8 @@ export function deny(message?: string): Denial {
 export interface HookInput<OwnClaims extends object = object> {
   /** The verified claims, and the output of the claims schema. */
   readonly claims: Claims & OwnClaims;
+  /** The user as the session has it, from the verified claims. */
+  readonly user: SessionUser;
   /** The claims of the userinfo endpoint; null if it was not called. */
   readonly userinfo: IdInfo | null;
   /** The new tokens, with the client secret. */

@@ -69,7 +69,9 @@ describe("onSignIn", () => {
     expect(input?.request.target).toMatch(/^\/idpauth\/login-callback\?/);
     expect(input?.data).toBeNull();
     expect(Object.isFrozen(input?.claims)).toBe(true);
+    expect(Object.isFrozen(input?.user)).toBe(true);
     const session = await sessionOf(user);
+    expect(input?.user).toEqual(session?.user);
     expect(session?.data).toEqual({ userId: 7, tags: ["a"] });
     expect(session?.user).toMatchObject({ id: input?.claims.sub, email: "ada@example.com" });
   });
@@ -371,7 +373,10 @@ describe("onRefresh", () => {
   it("changes the data by a pure function of the freshest data", async () => {
     const user = await start({
       onSignIn: () => ({ data: { count: 1 } }),
-      onRefresh: () => (data) => ({ ...data, count: data["count"] === 5 ? 6 : -1 }),
+      onRefresh({ user: { email } }) {
+        expect(email).toBe("ada@example.com");
+        return (data) => ({ ...data, count: data["count"] === 5 ? 6 : -1 });
+      },
     });
     await user.signIn();
     await application.auth.updateData(user.request("/"), () => ({ count: 5 }));

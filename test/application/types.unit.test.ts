@@ -100,17 +100,19 @@ type SubjectOf<Auth extends { idpRequiredWith(route: never): unknown }> = Parame
 describe("the types of the schema and of the hook reach", () => {
   it("every other hook", () => {
     const auth = express({
-      async onSignIn({ claims, data }) {
+      async onSignIn({ claims, user, data }) {
         expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
         expectTypeOf(claims.level).toEqualTypeOf<number | undefined>();
         expectTypeOf(claims.iss).toEqualTypeOf<string>();
         expectTypeOf(claims.email).toEqualTypeOf<unknown>();
+        expectTypeOf(user.email).toEqualTypeOf<string | null>();
         expectTypeOf(data).toEqualTypeOf<JsonObject | null>();
         if (!emailDomain("example.com")({ claims })) return deny("Only staff may sign in.");
         const { userId, role } = await upsert(claims.iss, claims.sub);
         return { data: { userId, role } };
       },
-      onRefresh({ claims }) {
+      onRefresh({ claims, user }) {
+        expectTypeOf(user.name).toEqualTypeOf<string | null>();
         expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
         if (claims.groups.length === 0) return deny();
         return (data) => {

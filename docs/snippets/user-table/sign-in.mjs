@@ -7,11 +7,11 @@ export const app = express();
 import { idpAuth } from "idpauth/express";
 
 const auth = idpAuth({
-  async onSignIn({ claims }) {
+  async onSignIn({ claims, user }) {
     const { rows } = await pool.query(
       `insert into users (iss, sub, email) values ($1, $2, $3)
        on conflict (iss, sub) do update set email = excluded.email returning id`,
-      [claims.iss, claims.sub, claims.email],
+      [claims.iss, claims.sub, user.email],
     );
     return { data: { userId: Number(rows[0].id), theme: "light" } };
   },
