@@ -81,7 +81,7 @@ export async function startTestApplication(): Promise<TestApplication> {
     else if (route === "/api/stream") await stream(request, response);
     else if (route === "/client.js") send(response, "text/javascript", script);
     else if (route === "/own.js")
-      send(response, "text/javascript", `${sampleOfGuide()}window.client = auth;`);
+      send(response, "text/javascript", `${CLIENT_OF_OWN}${sampleOfGuide()}`);
     else if (route === "/app") send(response, "text/html", APP);
     else if (route === "/own") send(response, "text/html", OWN);
     else if (route === "/other")
@@ -157,7 +157,10 @@ const APP = `<!doctype html>
 
 /** A page with a stream of its own, as in the guide. */
 const OWN = `<!doctype html><html lang="en"><title>Own stream</title>
-<script type="importmap">{ "imports": { "idpauth/client": "/client.js" } }</script><script type="module" src="/own.js"></script></html>`;
+<script type="importmap">{ "imports": { "idpauth/client": "/client.js", "idpauth/client/streams": "/client.js" } }</script><script type="module" src="/own.js"></script></html>`;
+
+const CLIENT_OF_OWN =
+  'import { createClient } from "idpauth/client"; window.client = createClient();';
 
 function sampleOfGuide(): string {
   const page = readFileSync(
