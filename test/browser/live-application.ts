@@ -90,9 +90,12 @@ export async function startLiveApplication(options: IdpAuthOptions = {}): Promis
   const sockets = new WebSocketServer({ noServer: true });
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const session = await auth.getSession(request);
-    if (request.url !== "/ws" || session === null) return socket.destroy();
+    if (request.url !== "/ws" || session === null) {
+      socket.destroy();
+      return;
+    }
     const ended = auth.whenEnded(request);
-    return sockets.handleUpgrade(request, socket, head, (opened) => {
+    sockets.handleUpgrade(request, socket, head, (opened) => {
       opened.send("hello");
       ended.addEventListener("abort", () => {
         opened.close(4401, (ended.reason as { reason: string }).reason);
