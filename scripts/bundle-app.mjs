@@ -40,6 +40,8 @@ export async function bundleApp(folder, packageFolder) {
       reportCompressedSize: false,
       target: "es2022",
       rolldownOptions: {
+        // "sideEffects" of package.json names files of dist/.
+        treeshake: { moduleSideEffects: [{ test: /./, sideEffects: true }] },
         onLog(level, log, report) {
           // "use client" of idpauth/react is for servers that render.
           if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);

@@ -1,8 +1,8 @@
+import "idpauth/client/warning";
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Account } from "./account.js";
 import { Devices } from "./devices.js";
 import { ItemList } from "./item-list.js";
-import { SessionEnd } from "./session-end.js";
 import { SessionView } from "./session-view.js";
 
 /** The views, by the last part of their paths below /app/. */
@@ -38,6 +38,7 @@ export function App({ mountPath }: { readonly mountPath: string }) {
 
   return (
     <>
+      <idpauth-warning seconds={60} />
       <title>{`${VIEWS[view]}: single-page demo`}</title>
       <header className="bar">
         <a href="/">The idpauth demo</a>
@@ -51,7 +52,6 @@ export function App({ mountPath }: { readonly mountPath: string }) {
       </header>
       <main>
         <Account />
-        <SessionEnd />
         <h1 ref={heading} tabIndex={-1}>
           {VIEWS[view]}
         </h1>
