@@ -55,7 +55,13 @@ describe.skipIf(executablePath === undefined)(
       ];
       let output = "";
       await new Promise<void>((resolve) => {
-        ended = providerCommand(["--port=0", ...people.map((person) => `--person=${person}`)], {
+        const argv = [
+          "--port=0",
+          "--providers=staff,customers",
+          "--consent",
+          ...people.map((person) => `--staff.person=${person}`),
+        ];
+        ended = providerCommand(argv, {
           env: {},
           folder,
           home: folder,
@@ -83,16 +89,17 @@ describe.skipIf(executablePath === undefined)(
     function addressOf(state: string): string {
       if (state === "home") return `${issuer}/`;
       const query = new URLSearchParams({
-        client_id: state === "problem" ? "another-client" : "idpauth-dev",
+        client_id: state === "problem" ? "another-client" : "idpauth-dev-staff",
         redirect_uri: `${application}/idpauth/login-callback`,
         response_type: "code",
-        scope: "openid",
+        scope: "openid email profile offline_access orders:read",
+        resource: "https://orders.example.com",
         state: "a-state",
         code_challenge: "c".repeat(43),
         code_challenge_method: "S256",
         ...(state === "choice-hinted" && { login_hint: "grace@example.com" }),
       });
-      return `${issuer}/authorize?${query.toString()}`;
+      return `${issuer}/staff/authorize?${query.toString()}`;
     }
 
     describe.each(SCREENS)("on a %s, %s", (device, colorScheme, width) => {
@@ -105,11 +112,15 @@ describe.skipIf(executablePath === undefined)(
       });
       afterAll(() => tab.close());
 
-      it.each(["choice", "choice-hinted", "home", "problem"])(
+      it.each(["choice", "choice-hinted", "consent", "home", "problem"])(
         "%s: axe finds nothing, nothing scrolls sideways, the policy refuses nothing, nothing is inline",
         async (state) => {
           complaints.length = 0;
           await tab.goto(addressOf(state), { waitUntil: "load" });
+          if (state === "consent") {
+            await tab.getByRole("button", { name: "Ada Lovelace" }).click();
+            await tab.getByRole("button", { name: "Deny" }).waitFor();
+          }
           expect(
             await tab.evaluate(
               "document.querySelectorAll('script, style, [style], iframe').length",
@@ -157,10 +168,11 @@ describe.skipIf(executablePath === undefined)(
           "solid",
         );
         await tab.keyboard.press("Enter");
+        await tab.getByRole("button", { name: "Allow" }).press("Enter");
         await expect
           .poll(() => tab.url())
           .toMatch(new RegExp(`^${application}/idpauth/login-callback\\?code=.*&state=a-state`));
-        await tab.goBack();
+        await tab.goto(addressOf("choice"));
         await tab.getByRole("button", { name: "Cancel" }).press("Enter");
         await expect
           .poll(() => tab.url())

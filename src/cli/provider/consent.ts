@@ -62,11 +62,11 @@ export function consentPage({ request, redirectUri }: Authorization, person: Per
     </p>
     <form method="post" action="${request.url}">
       <input type="hidden" name="person" value="${textClaim(person, "sub") ?? ""}" />
+      <div class="signed-in">${personSummary(person)}</div>
       <ul class="people">
         ${requestedScopes(request).map(scopeBox)}
       </ul>
       ${apis.length === 0 ? undefined : apiList(apis)}
-      <div class="signed-in">${personSummary(person)}</div>
       <button class="button" name="consent" value="allow">Allow</button>
       <button class="button quiet" name="consent" value="deny">Deny</button>
     </form>

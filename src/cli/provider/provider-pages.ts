@@ -15,8 +15,12 @@ export const PUBLIC_PATH = "/";
 // the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 const DEVELOPMENT = "This provider is for development, so it does not ask for a password.";
+const DEVELOPMENT_OF_SEVERAL =
+  "These providers are for development, so they do not ask for a password.";
 
 export interface Choice {
+  /** The provider's key; undefined: the only provider. */
+  readonly key: string | undefined;
   readonly people: readonly PersonClaims[];
   /** `login_hint` of the authorization request. */
   readonly hint: string | null;
@@ -27,14 +31,15 @@ export interface Choice {
 }
 
 /** The page on which the user chooses a person, or cancels. */
-export function choicePage({ people, hint, application, action }: Choice): string {
+export function choicePage({ key, people, hint, application, action }: Choice): string {
   const hinted = hintedPerson(people, hint);
   const inOrder =
     hinted === undefined ? people : [hinted, ...people.filter((person) => person !== hinted)];
+  const at = key === undefined ? undefined : html` at the provider <code>${key}</code>`;
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>Choose a person to sign in as</h1>
-    <p>The application at <code>${application}</code> asks you to sign in. ${DEVELOPMENT}</p>
+    <p>The application at <code>${application}</code> asks you to sign in${at}. ${DEVELOPMENT}</p>
     <form method="post" action="${action}">
       <ul class="people">
         ${inOrder.map((person) => choice(person, person === hinted))}
@@ -75,12 +80,15 @@ export function personSummary(person: PersonClaims, label?: Markup) {
 
 /** The page at the address of the command. @param notice the result of the last action */
 export function homePage(providers: readonly DevelopmentProvider[], notice?: string): string {
-  const heading = providers.length === 1 ? "The provider is running" : "The providers are running";
+  const isSingle = providers.length === 1;
+  const heading = isSingle ? "The provider is running" : "The providers are running";
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>${heading}</h1>
     ${notice === undefined ? undefined : html`<p role="status">${notice}</p>`}
-    <p>${DEVELOPMENT} Open your application and sign in there.</p>
+    <p>
+      ${isSingle ? DEVELOPMENT : DEVELOPMENT_OF_SEVERAL} Open your application and sign in there.
+    </p>
     ${providers.map(providerFacts)}
     <p class="code">
       The command <code>npx idpauth provider</code> has printed the other settings, or written them

@@ -89,10 +89,11 @@ function isAllowedRedirect({ redirectUri }: Authorization, state: DevelopmentPro
 
 function choiceFor(
   { request, redirectUri }: Authorization,
-  { people }: DevelopmentProvider,
+  { key, people }: DevelopmentProvider,
 ): string {
   const application = new URL(redirectUri).origin;
   return choicePage({
+    key,
     people,
     hint: request.query.get("login_hint"),
     application,
