@@ -25,11 +25,13 @@ describe("docs/reference/provider.md", () => {
         .replace("=URI", "=http://localhost/")
         .replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
     );
-    expect(options).toHaveLength(8);
-    for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
+    expect(options).toHaveLength(17);
+    const withKey = (option: string) => (option === "--tls-cert=FILE" ? ["--tls-key=FILE"] : []);
+    for (const option of options)
+      expect(readProviderUsage([option, ...withKey(option)])).not.toHaveProperty("mistake");
     expect(readProviderUsage([])).toMatchObject({
       port: 9400,
-      tokenSeconds: 3600,
+      providers: [{ tokenSeconds: 3600, accessTokens: "jwt" }],
       writeEnv: undefined,
     });
   });
