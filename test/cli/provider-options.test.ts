@@ -1,9 +1,11 @@
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import { get } from "node:https";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { CookieBrowser, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
+import { selfSigned } from "../adapters/transport/self-signed.js";
 import { submission } from "../support/choose-person.mjs";
 import { emptyFolder, runProvider, startProvider, type RunningProvider } from "./provider-run.js";
 
@@ -183,4 +185,32 @@ it("--access-tokens=opaque issues tokens that are no JWTs", async () => {
     const { body } = await redeem(provider, (await press(people, "Ada")).location ?? "");
     expect((body["access_token"] ?? "").split(".")).toHaveLength(form === "jwt" ? 3 : 1);
   }
+});
+
+it("--tls-cert and --tls-key serve the provider over https, with a certificate for 127.0.0.1 alone", async () => {
+  const folder = emptyFolder();
+  const write = (name: string) => {
+    const { cert, key } = selfSigned(name);
+    writeFileSync(path.join(folder, "cert.pem"), cert);
+    writeFileSync(path.join(folder, "key.pem"), key);
+    return cert;
+  };
+  const argv = ["--port=0", "--tls-cert=cert.pem", "--tls-key=key.pem"];
+  write("DNS:localhost");
+  expect(await runProvider(argv, { folder })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("isn't for 127.0.0.1"),
+  });
+  const ca = write("IP:127.0.0.1");
+  const provider = await startProvider(argv, { folder });
+  expect(provider.env["IDP_ISSUER"]).toMatch(/^https:/);
+  const address = `${provider.issuer}/.well-known/openid-configuration`;
+  const document = await new Promise<string>((resolve, reject) => {
+    get(address, { ca }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () => resolve(text));
+    }).on("error", reject);
+  });
+  expect(JSON.parse(document)).toMatchObject({ issuer: provider.issuer });
 });

@@ -6,15 +6,12 @@ import type { ReceivedRequest } from "../../testing/provider/received-requests.j
 import { textClaim } from "./choosable-people.js";
 import { personSummary, PUBLIC_PATH } from "./provider-pages.js";
 
-/** What a scope gives, and the claims that only it gives (OpenID Connect Core section 5.4). */
-const SCOPES: Readonly<
-  Record<string, { readonly words: string; readonly claims: readonly string[] }>
-> = {
-  openid: { words: "Know who you are", claims: [] },
-  email: { words: "See your email address", claims: ["email", "email_verified"] },
-  profile: { words: "See your name and picture", claims: ["name", "picture"] },
-  offline_access: { words: "Keep its access while you are away", claims: [] },
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["openid", "Know who you are"],
+  ["email", "See your email address"],
+  ["profile", "See your name and picture"],
+  ["offline_access", "Keep its access while you are away"],
+]);
 
 /** Parameter names, because a parameter may be in a request only once. */
 const boxOf = (scope: string): string => `scope:${scope}`;
@@ -28,26 +25,6 @@ export function grantedScopes(request: ReceivedRequest): readonly string[] {
   return requestedScopes(request).filter(
     (scope) => scope === "openid" || request.params.has(boxOf(scope)),
   );
-}
-
-/** Returns the request as if it had asked for these scopes alone. */
-export function withScopes(asked: Authorization, scopes: readonly string[]): Authorization {
-  const query = new URLSearchParams(asked.request.query);
-  query.set("scope", scopes.join(" "));
-  return { ...asked, request: { ...asked.request, query } };
-}
-
-/** Returns the person without the claims of the scopes that the user refused. */
-export function withoutRefused(
-  person: PersonClaims,
-  request: ReceivedRequest,
-  granted: readonly string[],
-): PersonClaims {
-  const refused = requestedScopes(request).filter((scope) => !granted.includes(scope));
-  const gone = refused.flatMap(
-    (scope) => (Object.hasOwn(SCOPES, scope) ? SCOPES[scope]?.claims : undefined) ?? [],
-  );
-  return Object.fromEntries(Object.entries(person).filter(([name]) => !gone.includes(name)));
 }
 
 /** The page on which a person allows or refuses what the application asks for. */
@@ -75,7 +52,7 @@ export function consentPage({ request, redirectUri }: Authorization, person: Per
 }
 
 function scopeBox(scope: string): Markup {
-  const words = Object.hasOwn(SCOPES, scope) ? SCOPES[scope]?.words : undefined;
+  const words = WORDS.get(scope);
   const box =
     scope === "openid"
       ? html`<input type="checkbox" checked disabled />`

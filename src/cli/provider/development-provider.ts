@@ -3,8 +3,15 @@ import { isLoopback } from "../../http/loopback.js";
 import type { Jwk } from "../../index.js";
 import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
 import { PushedRequests } from "../../testing/provider/pushed-requests.js";
-import { defaultSettings } from "../../testing/provider/test-provider-settings.js";
-import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
+import {
+  defaultSettings,
+  type ProviderSettings,
+} from "../../testing/provider/test-provider-settings.js";
+import type {
+  ProviderHooks,
+  ProviderState,
+  Refusal,
+} from "../../testing/provider/test-provider-state.js";
 import type { ProviderOptions } from "./provider-usage.js";
 import type { KeptProvider } from "./state-file.js";
 
@@ -31,13 +38,13 @@ interface Surroundings {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Tells the operator why a request was refused. */
-  noteRefusal(reason: string): void;
+  noteRefusal(refusal: Refusal): void;
 }
 
 export function developmentProvider(
   options: ProviderOptions,
   kept: KeptProvider,
-  { origin, baseUrl, clientJwks, now }: Surroundings,
+  { origin, baseUrl, clientJwks, now, noteRefusal }: Surroundings,
 ): DevelopmentProvider {
   const { key, people, consent } = options;
   const path = pathOf(options);
@@ -52,23 +59,11 @@ export function developmentProvider(
     clientKey,
     issuer,
     base: issuer,
-    settings: {
-      ...defaultSettings(),
-      clientId: key === undefined ? "idpauth-dev" : `idpauth-dev-${key}`,
-      clientSecret: kept.clientSecret,
-      clientJwks: own?.flatMap(({ publicJwk }) => publicJwk ?? []) ?? clientJwks,
-      redirectUris: options.redirectUris,
-      backchannelLogoutUri: options.backchannelLogoutUri,
-      pushedRequests: options.pushedRequests,
-      requirePushedRequests: options.requirePushedRequests,
-      // Long enough to choose a person.
-      pushedRequestSeconds: 600,
-      idTokenSeconds: options.tokenSeconds,
-      accessTokenSeconds: options.tokenSeconds,
-      // A user who does not allow offline access gives no refresh token.
-      issueRefreshToken: consent ? "offline_access" : true,
-      tenant: options.tenant,
-    },
+    settings: settingsOf(
+      options,
+      kept,
+      own?.flatMap(({ publicJwk }) => publicJwk ?? []) ?? clientJwks,
+    ),
     hooks: NO_HOOKS,
     keys: kept.keys,
     grants: kept.grants,
@@ -78,7 +73,33 @@ export function developmentProvider(
     sessions: kept.sessions,
     person: people[0] ?? {},
     now,
-    ...UNNOTED,
+    noteViolation() {},
+    noteRefusal,
+  };
+}
+
+function settingsOf(
+  options: ProviderOptions,
+  kept: KeptProvider,
+  clientJwks: readonly Jwk[] | undefined,
+): ProviderSettings {
+  return {
+    ...defaultSettings(),
+    clientId: options.key === undefined ? "idpauth-dev" : `idpauth-dev-${options.key}`,
+    clientSecret: kept.clientSecret,
+    clientJwks,
+    redirectUris: options.redirectUris,
+    backchannelLogoutUri: options.backchannelLogoutUri,
+    pushedRequests: options.pushedRequests,
+    requirePushedRequests: options.requirePushedRequests,
+    // Long enough to choose a person.
+    pushedRequestSeconds: 600,
+    accessTokens: options.accessTokens,
+    idTokenSeconds: options.tokenSeconds,
+    accessTokenSeconds: options.tokenSeconds,
+    // A user who does not allow offline access gives no refresh token.
+    issueRefreshToken: options.consent ? "offline_access" : true,
+    tenant: options.tenant,
   };
 }
 
@@ -86,8 +107,6 @@ function pathOf({ key, tenant }: ProviderOptions): string {
   if (tenant !== undefined) return TENANTS_PATH;
   return key === undefined ? "" : `/${key}`;
 }
-
-const UNNOTED = { noteViolation() {}, noteRefusal() {} };
 
 const NO_HOOKS: ProviderHooks = {
   mutateIdToken: undefined,

@@ -104,8 +104,17 @@ async function begin(options: ProviderOptions, state: KeptState, io: ProviderIo)
       baseUrl,
       clientJwks,
       now: () => io.now(),
-      noteRefusal: (reason) => tell(`refused${ofKey(options)}: ${reason}`, io),
+      noteRefusal({ endpoint, error, reason }) {
+        if (isUsual(error)) return;
+        const who = options.key === undefined ? "" : `${options.key} `;
+        tell(`${who}refused ${endpoint}: ${error}, ${reason}`, io);
+      },
     });
+}
+
+/** What the user decides, and the response to `prompt=none`, are nobody's mistake. */
+function isUsual(error: string): boolean {
+  return error === "access_denied" || error === "login_required";
 }
 
 function tell(what: string, io: ProviderIo): void {

@@ -6,11 +6,10 @@ import {
   refuse,
   type Authorization,
 } from "../../testing/provider/authorization-endpoint.js";
-import type { PersonClaims } from "../../testing/provider/people.js";
 import { work } from "../../testing/provider/provider-endpoints.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
-import { consentPage, grantedScopes, withoutRefused, withScopes } from "./consent.js";
+import { consentPage, grantedScopes } from "./consent.js";
 import { isOfApplication, placesOf, type DevelopmentProvider } from "./development-provider.js";
 import { endSession, endSessionsOf } from "./end-session.js";
 import { choicePage, homePage, problemPage, showPage, toReply } from "./provider-pages.js";
@@ -40,9 +39,10 @@ export async function respond(
   if (request.endpoint === "authorize") return authorize(request, state);
   if (request.endpoint === "endSession") return endSession(request, state);
   const violations = violationsOf(request);
-  return violations.length > 0
-    ? errorReply("invalid_request", violations.join("; "))
-    : work(request.endpoint, request, state);
+  if (violations.length === 0) return work(request.endpoint, request, state);
+  const refusal = { error: "invalid_request", reason: violations.join("; ") };
+  state.noteRefusal({ endpoint: request.endpoint, ...refusal });
+  return errorReply(refusal.error, refusal.reason);
 }
 
 /**
@@ -65,9 +65,9 @@ function authorize(request: ReceivedRequest, state: DevelopmentProvider): Provid
       headers: { Allow: "GET, POST" },
     });
   const asked = readAuthorization(request, state);
-  if ("unusable" in asked) return showPage(400, unusablePage(request.query, state));
+  if ("unusable" in asked) return showUnusable(asked.unusable, request.query, state);
   if (!isAllowedRedirect(asked, state))
-    return showPage(400, unusablePage(asked.request.query, state));
+    return showUnusable("unknown redirect_uri", asked.request.query, state);
   const violations = violationsOf(request);
   if (violations.length > 0)
     return refuse(asked, { error: "invalid_request", description: violations.join("; ") }, state);
@@ -117,22 +117,15 @@ function decide(asked: Authorization, state: DevelopmentProvider): ProviderReply
   const person = state.people.find((one) => one["sub"] === params.get("person"));
   // The provider was restarted with other people while the page was open.
   if (person === undefined) return showPage(200, choiceFor(asked, state));
-  if (!state.consent) return signIn(asked, person, state);
-  if (!params.has("consent")) return showPage(200, consentPage(asked, person));
-  if (params.get("consent") !== "allow")
-    return refuse(asked, { error: "access_denied", description: "the user refused" }, state);
-  const granted = grantedScopes(asked.request);
-  return signIn(withScopes(asked, granted), withoutRefused(person, asked.request, granted), state);
-}
-
-function signIn(
-  asked: Authorization,
-  person: PersonClaims,
-  state: DevelopmentProvider,
-): ProviderReply {
-  const now = Math.floor(state.now() / 1000);
-  state.sessions.signIn(String(person["sub"]), now);
-  return approve(asked, { person, authTime: now }, state);
+  if (state.consent) {
+    if (!params.has("consent")) return showPage(200, consentPage(asked, person));
+    if (params.get("consent") !== "allow")
+      return refuse(asked, { error: "access_denied", description: "the user refused" }, state);
+  }
+  const authTime = Math.floor(state.now() / 1000);
+  state.sessions.signIn(String(person["sub"]), authTime);
+  const granted = state.consent ? { grantedScopes: grantedScopes(asked.request) } : {};
+  return approve(asked, { person, authTime, ...granted }, state);
 }
 
 function isFromAnotherSite({ headers }: ReceivedRequest): boolean {
@@ -168,6 +161,15 @@ async function end(
     );
   const notice = await endSessionsOf(request.params.get("person") ?? "", state);
   return showPage(200, homePage(providers, notice));
+}
+
+function showUnusable(
+  reason: string,
+  query: URLSearchParams,
+  state: DevelopmentProvider,
+): ProviderReply {
+  state.noteRefusal({ endpoint: "authorize", error: "invalid_request", reason });
+  return showPage(400, unusablePage(query, state));
 }
 
 function unusablePage(query: URLSearchParams, state: DevelopmentProvider): string {
