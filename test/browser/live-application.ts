@@ -15,7 +15,7 @@ const PAGE =
 
 /** `open` opens one of the page's connections, and `live` has what became of it. */
 const SCRIPT = `import { createClient, openSocket, openStream } from "/client.js";
-self.auth = createClient();
+self.auth = createClient({ events: location.search === "?events" });
 self.states = [];
 auth.subscribe(({ status }) => states.push(status));
 self.live = {};
@@ -72,6 +72,7 @@ export async function startLiveApplication(options: IdpAuthOptions = {}): Promis
   const auth = idpAuth({
     env: provider.env,
     log: false,
+    events: true,
     apis: { orders: { url: `http://127.0.0.1:${await listen(api)}/`, path: "/api/orders/" } },
     ...options,
   });

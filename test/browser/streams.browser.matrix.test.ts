@@ -41,10 +41,10 @@ describe.skipIf(executablePath === undefined)(
         .toMatchObject(Object.fromEntries(URLS.map((url) => [url, expected])));
 
     /** A page of a signed-in user with the four connections. */
-    async function connected({ origin } = application): Promise<Page> {
+    async function connected({ origin } = application, query = ""): Promise<Page> {
       const tab = await context.newPage();
       await tab.goto(`${origin}/idpauth/login/`);
-      await tab.goto(`${origin}/app`);
+      await tab.goto(`${origin}/app${query}`);
       await status(tab, "signed-in");
       for (const [url, kind] of Object.entries(CONNECTIONS))
         await tab.evaluate(`open("${kind}", "${url}")`);
@@ -96,6 +96,14 @@ describe.skipIf(executablePath === undefined)(
       await other.goto(`${application.origin}/idpauth/login/?max_age=0`);
       await expectLive(tab, { opened: 2, reason: null });
       expect(await tab.evaluate("states")).not.toContain("signed-out");
+    });
+
+    it("they also open again if the client's event stream has reported the end of the old session", async () => {
+      const tab = await connected(application, "?events");
+      const other = await context.newPage();
+      await other.goto(`${application.origin}/idpauth/login/?max_age=0`);
+      await expectLive(tab, { opened: 2, reason: null });
+      console.log("STATES", await tab.evaluate("states"));
     });
 
     it("the application restarts: streams continue after the last event", async () => {

@@ -77,6 +77,11 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
     connection?.abort();
     wake();
   };
+  /** @param wasOpen whether the connection's own probe hasn't been sent */
+  const confirm = async (wasOpen: boolean) => {
+    if (wasOpen) await client.refresh();
+    if (client.getState().status === "signed-out") end("signed-out");
+  };
   const watchSession = () => {
     const { status, account: current, reason } = client.getState();
     const isSignedOut = status === "signed-out";
@@ -85,8 +90,9 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
       grace = undefined;
     }
     if (account && isSignedOut && reason === "no_credentials") {
+      const wasOpen = connection?.signal.aborted === false;
       connection?.abort();
-      grace ??= env.setTimeout(() => end("signed-out"), GRACE_MS);
+      grace ??= env.setTimeout(() => void confirm(wasOpen), GRACE_MS);
     } else if (account && (isSignedOut || (current && current !== account)))
       end(LIMITS.includes(reason) ? "session-limit" : "signed-out");
     wake();

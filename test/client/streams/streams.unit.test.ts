@@ -201,14 +201,25 @@ describe("after a close, one probe decides", () => {
   });
 
   it("a session that the server doesn't know counts as signed out only after 3 seconds, because a new sign-in may replace it", async () => {
-    const { live, browser } = await openedStream();
+    const { live, browser, probes } = await openedStream();
     browser.server.signOut();
     live.connections[0]!.send("event: ended\ndata: {}\n\n");
     live.connections[0]!.end();
     await browser.pass(2.5);
     expect([live.tab.state.status, live.reason]).toEqual(["signed-out", undefined]);
     await browser.pass(1);
-    expect(live.reason).toBe("signed-out");
+    expect([live.reason, probes()]).toEqual(["signed-out", 1]);
+  });
+
+  it("if the page believed too early that the user is signed out, the stream asks once more, and opens", async () => {
+    const { live, browser, probes } = await openedStream();
+    browser.server.signOut();
+    live.tab.fire("focus");
+    await browser.pass(1);
+    expect([live.tab.state.status, probes()]).toEqual(["signed-out", 1]);
+    browser.server.signIn(ADA);
+    await browser.pass(3);
+    expect([live.connections.length, live.reason, probes()]).toEqual([2, undefined, 2]);
   });
 
   it("a sign-in of the same user that replaces the session opens it at once", async () => {
