@@ -103,7 +103,6 @@ describe.skipIf(executablePath === undefined)(
       const other = await context.newPage();
       await other.goto(`${application.origin}/idpauth/login/?max_age=0`);
       await expectLive(tab, { opened: 2, reason: null });
-      console.log("STATES", await tab.evaluate("states"));
     });
 
     it("the application restarts: streams continue after the last event", async () => {
