@@ -21,7 +21,7 @@ import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import type { IdpAuthOptions } from "../../src/index.js";
+import type { EventStream, IdpAuthOptions } from "../../src/index.js";
 import { signedInAs, startTestProvider, TestClock } from "../../src/testing/index.js";
 
 interface Started {
@@ -37,12 +37,21 @@ const serverOf = (tls: Tls, listener: (request: never, response: never) => unkno
     : createSecureServer(tls, listener as never);
 
 const hooks: string[] = [];
+/** The streams of `auth.eventStream`. */
+const notices: EventStream[] = [];
 
 const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Promise<Started>>> = {
   "node:http2"(options, tls) {
     const auth = nodeAuth(options);
+    const guarded = auth.idpRequired(async (request, response) => {
+      notices.push(await auth.eventStream(request, response));
+    });
     const listener = auth.listener(
-      auth.proxyApi("orders")((_request, response) => void response.writeHead(404).end()),
+      auth.proxyApi("orders")((request, response) =>
+        request.url === "/notices"
+          ? guarded(request, response)
+          : void response.writeHead(404).end(),
+      ),
     );
     return Promise.resolve({ server: serverOf(tls, listener), auth });
   },
@@ -52,6 +61,10 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Pro
     app.silent = true;
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
+    app.use(auth.idpRequired);
+    app.use(async (ctx) => {
+      notices.push(await auth.eventStream(ctx));
+    });
     return Promise.resolve({ server: serverOf(tls, app.callback()), auth });
   },
   async Fastify(options, tls) {
@@ -64,6 +77,9 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Pro
       reply.header("x-hook", "onSend");
     });
     app.addHook("onResponse", async () => void hooks.push("onResponse"));
+    app.get("/notices", { preHandler: auth.idpRequired }, async (request, reply) => {
+      notices.push(await auth.eventStream(request, reply));
+    });
     app.all("/api/*", async (_request, reply) => reply.callNotFound());
     await app.ready();
     return { server: app.server as unknown as Http2Server, auth };
@@ -72,6 +88,11 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Pro
     const [app, auth] = [new Hono(), honoAuth(options)];
     auth.mount(app);
     app.use(auth.proxyApi("orders"));
+    app.get("/notices", auth.idpRequired, async (c) => {
+      const stream = await auth.eventStream(c);
+      notices.push(stream);
+      return stream.response;
+    });
     const server = createAdaptorServer({
       fetch: app.fetch,
       createServer: (tls === undefined ? createHttp2Server : createSecureServer) as never,
@@ -88,7 +109,7 @@ process.on("uncaughtException", take).on("unhandledRejection", take);
 afterEach(async () => {
   for (const stop of running.splice(0).reverse()) await stop();
   await new Promise((resolve) => setImmediate(resolve));
-  hooks.length = 0;
+  hooks.length = notices.length = 0;
   expect(uncaught.splice(0)).toEqual([]);
 });
 
@@ -189,6 +210,23 @@ describe.each(
     expect(await closed(proxied)).not.toBe(constants.NGHTTP2_NO_ERROR);
     // As of Fastify's own streams, not of one that is broken off.
     if (name === "Fastify") expect(hooks).toEqual(["onResponse", "onResponse"]);
+  });
+
+  it("a stream of auth.eventStream begins before its first event, and hears of a reset and of the session's end", async () => {
+    const { send } = await start();
+    const [left, stays] = [send("/notices"), send("/notices")];
+    for (const head of await Promise.all([left, stays].map(headOf)))
+      expect(head).toMatchObject({
+        ":status": 200,
+        "content-type": "text/event-stream",
+        ...(name === "Fastify" && { "x-hook": "onSend" }),
+      });
+    left.close(constants.NGHTTP2_CANCEL);
+    const aborted = () => notices.map(({ signal }) => signal.aborted).sort();
+    await expect.poll(aborted).toEqual([false, true]);
+    await headOf(send("/idpauth/logout/?response=json"));
+    expect(await closed(stays)).toBe(constants.NGHTTP2_NO_ERROR);
+    await expect.poll(aborted).toEqual([true, true]);
   });
 
   it("a download that the API breaks off, or a logout cuts, is reset with an error", async () => {

@@ -61,6 +61,9 @@ const APPLICATIONS: Readonly<Record<string, () => [SignsInForTests, Server]>> = 
     app.use(compression());
     auth.mount(app);
     app.use(auth.proxyApi("plain"), auth.proxyApi("streamed"));
+    app.get("/notices", auth.idpRequired, async (request, response) => {
+      await auth.eventStream(request, response);
+    });
     return [auth, createServer(app)];
   },
   "Hono with compress"() {
@@ -68,6 +71,7 @@ const APPLICATIONS: Readonly<Record<string, () => [SignsInForTests, Server]>> = 
     app.use(compress());
     auth.mount(app);
     app.use(auth.proxyApi("plain"), auth.proxyApi("streamed"));
+    app.get("/notices", auth.idpRequired, async (c) => (await auth.eventStream(c)).response);
     const listener = getRequestListener(app.fetch);
     return [auth, createServer((request, response) => void listener(request, response))];
   },
@@ -131,9 +135,12 @@ describe.each(Object.entries(APPLICATIONS))("%s", (_name, make) => {
     expect(await arrival("/streamed/", "text/plain")).toEqual([undefined, true]);
   });
 
-  it("idpauth's own event stream isn't compressed", async () => {
+  it.each([
+    ["idpauth's own event stream", "/idpauth/events"],
+    ["a stream of auth.eventStream", "/notices"],
+  ])("%s isn't compressed", async (_title, path) => {
     const cookie = await signedInAs(auth);
-    const response = await fetch(`${address}/idpauth/events`, {
+    const response = await fetch(`${address}${path}`, {
       headers: { cookie, accept: "text/event-stream", "sec-fetch-site": "same-origin" },
     });
     const { value } = await response.body!.getReader().read();
