@@ -24,6 +24,14 @@ export {
   type TestProvider,
   type TestProviderOptions,
 } from "./provider/test-provider.js";
+export {
+  startTestApi,
+  type ApiRequest,
+  type TestApi,
+  type TestApiOptions,
+} from "./api/test-api.js";
+export type { StepUpRequirement } from "./api/admission.js";
+export type { TokenClaims, TokenProvider } from "./api/access-token-checks.js";
 export { RunningClock, type MovableClock } from "./running-clock.js";
 export { TestClock } from "./test-clock.js";
 export {

@@ -1087,6 +1087,12 @@ describe("docs/snippets/testing", () => {
     await load("testing/roles.mjs");
     expect(expect.getState().assertionCalls - before).toBe(2);
   });
+
+  it("proxied-route.mjs tests a proxied route: a refused token, a step-up, a stream and a socket", async () => {
+    const before = expect.getState().assertionCalls;
+    await load("testing/proxied-route.mjs");
+    expect(expect.getState().assertionCalls - before).toBe(10);
+  });
 });
 
 describe("docs/snippets/containers", () => {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import express from "express";
@@ -17,10 +18,14 @@ const [guide, reference] = PAGES.map(({ text }) => text) as [string, string];
 /** A file of an example, after a line with its name. That example's test runs it. */
 const FILE = /^`([\w.-]+\.mjs)`:\n\n```js\n(.*?)^```$/gms;
 
-/** Each block of JavaScript, under the title that it stands below. */
+/** A part of a file of docs/snippets, which test/docs/snippets.test.ts runs. */
+const SNIPPET = /^<!-- snippet: [^\n]* -->\n\n```js\n.*?^```$/gms;
+
+/** Each other block of JavaScript, under the title that it stands below. */
 const blocks = PAGES.flatMap(({ file, text }) =>
   text
     .replace(FILE, "")
+    .replace(SNIPPET, "")
     .split(/^## /m)
     .flatMap((section) => {
       const [title = ""] = section.split("\n");
@@ -45,7 +50,7 @@ async function execute(code: string, given: Readonly<Record<string, unknown>>): 
   const body = code
     .replace(/^import (\w+) from "(.+)";$/gm, 'const { default: $1 } = modules["$2"];')
     .replace(/^import (\{.+\}) from "(.+)";$/gm, 'const $1 = modules["$2"];');
-  const names = { ...kit, hasClaim, ...given, expect, modules: MODULES };
+  const names = { ...kit, hasClaim, generateKeyPairSync, ...given, expect, modules: MODULES };
   // Parameters outside, so that a block may declare a name that is given.
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
   const run = new Function(...Object.keys(names), `return (async () => { ${body} })();`) as (
@@ -77,8 +82,8 @@ describe("the pages about testing", () => {
     expect(blocks.map(({ name }) => name)).toEqual([
       "docs/how-to/testing.md, Test a guarded route (1)",
       "docs/how-to/testing.md, Sign in without a provider (1)",
-      "docs/how-to/testing.md, Test a rule by role (1)",
       "docs/how-to/testing.md, Test with several providers (1)",
+      "docs/how-to/testing.md, Test with a private key (1)",
       "docs/how-to/testing.md, Test that a request is rejected (1)",
       "docs/how-to/testing.md, Simulate an outage (1)",
       "docs/how-to/testing.md, Simulate an outage (2)",

@@ -1,0 +1,246 @@
+import {
+  createServer,
+  ServerResponse,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import {
+  tokenCheck,
+  type TokenCheck,
+  type TokenClaims,
+  type TokenProvider,
+} from "./access-token-checks.js";
+import { admission, type Refusal, type StepUpRequirement } from "./admission.js";
+import { acceptWebSocket } from "./web-socket.js";
+
+/** Options of `startTestApi`. */
+export interface TestApiOptions {
+  /** What a token's `aud` must be or contain. Default: the issuer, as in a test provider's tokens. */
+  readonly audience?: string;
+  /** The scopes that a token needs, separated by spaces. A token without one of them gets 403. */
+  readonly scope?: string;
+  /**
+   * Asks the provider about each token (RFC 7662), so that revoked ones are refused. Default false:
+   * only about tokens that are no JWTs.
+   */
+  readonly introspection?: boolean;
+  /** Returns what the API responds with, as JSON. Default: the request's method, path and user. */
+  readonly respond?: (request: ApiRequest) => unknown;
+}
+
+/** A request that the API received. */
+export interface ApiRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Names in lower case, as Node parses them. */
+  readonly headers: IncomingHttpHeaders;
+  /** As text; empty if there is none. */
+  readonly body: string;
+  /** Of the access token; undefined if it is missing or invalid. */
+  readonly claims: TokenClaims | undefined;
+  /** Of the response. 101: a WebSocket. */
+  readonly status: number;
+}
+
+/** A running API. */
+export interface TestApi {
+  /** Its address, which ends with a slash, for the option `apis`. */
+  readonly url: string;
+  /** Every request, in the order of the responses. */
+  readonly requests: readonly ApiRequest[];
+  /** Refuses the token of the next request with 401 `invalid_token`, even if it is valid. */
+  refuseNext(): void;
+  /**
+   * From now on, refuses each token with 401 `insufficient_user_authentication` (RFC 9470) whose
+   * sign-in is too old, or of another `acr`. Without a parameter, it stops.
+   */
+  requireStepUp(requirement?: StepUpRequirement): void;
+  /** Sends an event to each open `/stream`, and a message to each open WebSocket. */
+  send(data: string): void;
+  /** Closes the listener and every connection at once. */
+  stop(): Promise<void>;
+  /** The same as `stop`, for `await using api = await startTestApi(provider)`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts an API on a free port of 127.0.0.1. It checks access tokens as a real one does: signature,
+ * issuer, audience, expiry, scopes. A GET of `stream` is an event stream, each upgrade a WebSocket
+ * that returns what it gets, and any other request gets JSON.
+ *
+ * @param provider whose tokens it accepts: a test provider, or the `issuer` of another one
+ */
+export async function startTestApi(
+  provider: TokenProvider,
+  options: TestApiOptions = {},
+): Promise<TestApi> {
+  const { audience = provider.issuer, introspection = false } = options;
+  const api = new RunningApi(tokenCheck(provider, { audience, introspection }), provider, options);
+  await api.start();
+  return api;
+}
+
+/** What each open stream and WebSocket has. */
+interface Listener {
+  send(data: string): void;
+}
+
+class RunningApi implements TestApi {
+  readonly requests: ApiRequest[] = [];
+  readonly #server = createServer((message, response) => {
+    this.#respond(message, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end(`The test's API failed: ${String(error)}`);
+    });
+  });
+  readonly #sockets = new Set<Socket>();
+  readonly #listeners = new Set<Listener>();
+  readonly #check: TokenCheck;
+  readonly #options: TestApiOptions;
+  readonly #now: () => number;
+  #refusals = 0;
+  #stepUp: StepUpRequirement | undefined;
+
+  constructor(
+    check: TokenCheck,
+    { clock = Date }: Pick<TokenProvider, "clock">,
+    options: TestApiOptions,
+  ) {
+    this.#check = check;
+    this.#options = options;
+    this.#now = () => clock.now();
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/`;
+  }
+
+  start(): Promise<void> {
+    this.#server.on("connection", (socket) => {
+      this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
+    });
+    this.#server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#upgrade(message, socket, head).catch(() => socket.destroy());
+    });
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    });
+  }
+
+  refuseNext(): void {
+    this.#refusals += 1;
+  }
+
+  requireStepUp(requirement?: StepUpRequirement): void {
+    this.#stepUp = requirement;
+  }
+
+  send(data: string): void {
+    for (const listener of this.#listeners) listener.send(data);
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #admit(message: IncomingMessage) {
+    const isRefused = this.#refusals > 0;
+    if (isRefused) this.#refusals -= 1;
+    return admission(message.headers.authorization, {
+      check: isRefused ? refuse : this.#check,
+      scope: this.#options.scope,
+      stepUp: this.#stepUp,
+      now: this.#now(),
+    });
+  }
+
+  async #respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(message);
+    const admitted = await this.#admit(message);
+    const { claims } = admitted;
+    if (admitted.kind === "refused") {
+      this.#note(message, { body, claims, status: admitted.status });
+      refused(response, admitted);
+      return;
+    }
+    const request = this.#note(message, { body, claims, status: 200 });
+    if (isStream(request)) {
+      this.#stream(response, request);
+      return;
+    }
+    const { respond = described } = this.#options;
+    const content = JSON.stringify(await respond(request));
+    response.writeHead(200, { "Content-Type": "application/json" }).end(content);
+  }
+
+  async #upgrade(message: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const admitted = await this.#admit(message);
+    const { claims } = admitted;
+    if (admitted.kind === "refused") {
+      this.#note(message, { body: "", claims, status: admitted.status });
+      const response = new ServerResponse(message);
+      response.assignSocket(socket);
+      response.on("finish", () => socket.end());
+      refused(response, admitted);
+      return;
+    }
+    this.#note(message, { body: "", claims, status: 101 });
+    this.#hold(acceptWebSocket(message, socket, head), socket);
+  }
+
+  #stream(response: ServerResponse, { headers }: ApiRequest): void {
+    const given = Number(headers["last-event-id"] ?? 0);
+    let id = Number.isSafeInteger(given) ? given : 0;
+    const send = (data: string): void => {
+      id += 1;
+      const lines = data.split("\n").map((line) => `data: ${line}\n`);
+      response.write(`id: ${String(id)}\n${lines.join("")}\n`);
+    };
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    this.#hold({ send }, response);
+    response.flushHeaders();
+  }
+
+  #hold(listener: Listener, connection: Pick<Socket, "on"> | ServerResponse): void {
+    this.#listeners.add(listener);
+    connection.on("close", () => this.#listeners.delete(listener));
+  }
+
+  #note(
+    { method = "GET", url = "/", headers }: IncomingMessage,
+    seen: Pick<ApiRequest, "body" | "claims" | "status">,
+  ): ApiRequest {
+    const request = { method, path: url, headers, ...seen };
+    this.requests.push(request);
+    return request;
+  }
+}
+
+const refuse: TokenCheck = () =>
+  Promise.resolve({ kind: "invalid", reason: "refused by refuseNext()" });
+
+function isStream({ method, path }: ApiRequest): boolean {
+  return method === "GET" && new URL(path, "http://api").pathname.endsWith("/stream");
+}
+
+function described({ method, path, claims }: ApiRequest): unknown {
+  return { method, path, sub: claims?.["sub"] };
+}
+
+function refused(response: ServerResponse, { status, challenge, error }: Refusal): void {
+  response.writeHead(status, {
+    "Content-Type": "application/json",
+    "WWW-Authenticate": challenge,
+  });
+  response.end(JSON.stringify({ error }));
+}
