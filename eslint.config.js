@@ -12,6 +12,9 @@ export default defineConfig(
     ".stryker-tmp/",
     "reports/",
     "examples/next/",
+    // test/examples/testing.matrix.test.ts runs them.
+    "examples/testing/cypress/",
+    "examples/testing/jest/",
     // test/compositions/tsconfig.json checks them.
     "examples/svelte/",
     "examples/vue/",

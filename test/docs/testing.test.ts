@@ -98,11 +98,14 @@ describe("the pages about testing", () => {
     ]);
   });
 
-  it("the guide's test for Playwright is the example's, which test/examples/testing.matrix.test.ts runs", () => {
+  it("the guide's files for Playwright and Cypress are the examples', which test/examples/testing.matrix.test.ts runs", () => {
     const files = [...guide.matchAll(FILE)].map(([, file = "", code = ""]) => ({ file, code }));
-    expect(files.map(({ file }) => file)).toEqual(["reports.spec.mjs"]);
-    for (const { file, code } of files)
-      expect(code).toBe(readFileSync(path.join(ROOT, "examples/testing/playwright", file), "utf8"));
+    const examples = ["playwright/reports.spec.mjs", "cypress/cypress.config.mjs"];
+    expect(files.map(({ file }) => file)).toEqual(examples.map((file) => path.basename(file)));
+    for (const [at, example] of examples.entries()) {
+      const text = readFileSync(path.join(ROOT, "examples/testing", example), "utf8");
+      expect(files[at]?.code).toBe(text.replace("// @ts-check\n", ""));
+    }
   });
 
   it.each(blocks)("$name: runs, and what it expects is so", async ({ code }) => {

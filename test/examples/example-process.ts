@@ -88,6 +88,18 @@ export function installExample(example: string, packed: PackedPackage): string {
   return folder;
 }
 
+/**
+ * The same for an example whose test runner the project doesn't have.
+ * @param runner a folder with the runner and all that the example and idpauth depend on
+ */
+export function installExampleOf(runner: string, example: string, packed: PackedPackage): string {
+  const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${path.basename(example)}-`));
+  cpSync(example, folder, { recursive: true });
+  copy(path.join(runner, "node_modules"), path.join(folder, "node_modules"));
+  cpSync(packed.folder, path.join(folder, "node_modules/idpauth"), { recursive: true });
+  return folder;
+}
+
 /** The folder of a package that the project is tested with. */
 export function installed(name: string): string | undefined {
   return MODULES.map((modules) => path.join(modules, name)).find((folder) => existsSync(folder));
