@@ -43,7 +43,10 @@ async function open(options?: TestApiOptions): Promise<TestApi> {
 /** The access token of a sign-in. */
 async function tokenOf(issuer: TestProvider = provider, person?: PersonClaims): Promise<string> {
   const auth = idpAuth({ env: issuer.env, clock, log: false });
-  const user = await signIn(auth.listener(), person);
+  const listener = auth.listener((_request, response) => {
+    response.end();
+  });
+  const user = await signIn(listener, person);
   await user.close();
   return issuer.issued.findLast(({ kind }) => kind === "access_token")?.value ?? "";
 }
