@@ -419,23 +419,6 @@ describe("docs/snippets/step-up", () => {
     ).toContain("acr_values=");
   });
 
-  it("browser.mjs sends the user to the login, and back to the page", async () => {
-    const { transfer } = await load<{ transfer: () => Promise<void> }>("step-up/browser.mjs");
-    const location = { href: "https://app.example/transfers?to=7" };
-    vi.stubGlobal("location", location);
-    vi.stubGlobal("fetch", async () =>
-      Response.json({ login_url: "/idpauth/login/?max_age=300" }, { status: 401 }),
-    );
-    await transfer().finally(() => vi.unstubAllGlobals());
-    const { pathname, searchParams } = new URL(location.href, "https://app.example");
-    expect(pathname).toBe("/idpauth/login/");
-    expect(Object.fromEntries(searchParams)).toEqual({
-      max_age: "300",
-      scheme: "PRESERVE_ORIGIN_QP",
-      origin_url: "https://app.example/transfers?to=7",
-    });
-  });
-
   it("test.mjs tests a step-up without a provider", async () => {
     const { app } = await load<{ app: kit.TestedApplication }>("step-up/routes.mjs", false);
     user = await kit.browser(app);

@@ -1,10 +1,22 @@
-/** Sends the transfer from a page. */
-export async function transfer() {
-  // #region browser
-  const response = await fetch("/api/transfer", { method: "POST" });
-  if (response.status === 401) {
-    const { login_url } = await response.json();
-    location.href = `${login_url}${login_url.includes("?") ? "&" : "?"}scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(location.href)}`;
-  }
-  // #endregion
-}
+import { createClient } from "idpauth/client";
+
+const auth = createClient();
+const form = /** @type {HTMLFormElement} */ (document.querySelector("form"));
+const note = /** @type {HTMLOutputElement} */ (document.querySelector("output"));
+const again = /** @type {HTMLButtonElement} */ (document.querySelector("#confirm"));
+
+// #region browser
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const body = new FormData(form);
+  const response = await auth.fetch("/api/transfer", { method: "POST", body, stepUp: true });
+  note.textContent = response.ok ? "Sent." : "Not sent. Confirm that it's you, and try again.";
+});
+// #endregion
+
+// #region confirm
+again.addEventListener("click", async () => {
+  const result = await auth.stepUp({ maxAge: 300 });
+  note.textContent = result === "done" ? "Confirmed. Send the form." : `Not confirmed: ${result}.`;
+});
+// #endregion
