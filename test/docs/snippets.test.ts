@@ -1076,6 +1076,18 @@ describe("docs/snippets/testing", () => {
     await load("testing/proxied-route.mjs");
     expect(expect.getState().assertionCalls - before).toBe(10);
   });
+
+  it.each([
+    ["several-providers.mjs", "tests that one of two providers' users passes", 2],
+    ["private-key.mjs", "tests a sign-in for which the app authenticates with its key", 1],
+    ["tenants.mjs", "tests that a user of another tenant is refused", 1],
+    ["userinfo.mjs", "tests a claim that only userinfo contains", 1],
+  ])("%s %s", async (file, _behaviour, assertions) => {
+    const before = expect.getState().assertionCalls;
+    await load("testing/app.mjs", false); // the file imports it
+    await load(`testing/${file}`);
+    expect(expect.getState().assertionCalls - before).toBe(assertions);
+  });
 });
 
 describe("docs/snippets/containers", () => {
