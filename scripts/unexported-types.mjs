@@ -57,7 +57,11 @@ export function unexportedTypes(entries, sharedBy) {
         const type = found && resolved(found);
         const place = type?.declarations?.[0]?.parent;
         if (type === undefined || place === undefined || !ts.isSourceFile(place)) return [];
-        if (program.isSourceFileFromExternalLibrary(place) || !isType(type)) return [];
+        const isOwn = !(
+          program.isSourceFileFromExternalLibrary(place) ||
+          program.isSourceFileDefaultLibrary(place)
+        );
+        if (!isOwn || !isType(type)) return [];
         return isWrittenOut || !exportsOf(place).includes(type) ? typesIn(type, seen) : [type];
       }),
     );

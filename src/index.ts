@@ -46,7 +46,7 @@ export type { Jwk, PrivateKeyOption, RemoteKey, SignAssertion } from "./keys/cli
 export type { Language } from "./pages/languages.js";
 export type { PluralForms } from "./pages/locales/message.js";
 export type { MessageOverrides } from "./pages/messages.js";
-export type { PageDescription, PageLink } from "./pages/page-description.js";
+export type { PageDescription } from "./pages/page-description.js";
 export type { PagesOptions } from "./pages/page-options.js";
 export type { SessionStore } from "./ports/session-store.js";
 export type { Credentials } from "./record/credentials.js";
@@ -54,7 +54,6 @@ export type { GuardRule } from "./record/guard-requirements.js";
 export type { Claims, IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { EndReason, ProbeDetails, SessionEnd } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
-export type { EventOptions } from "./sessions/event-text.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
 export type { EventStream } from "./sessions/session-stream.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";

@@ -6,7 +6,7 @@ import type { Language } from "./languages.js";
 import type { Picture } from "./picture.js";
 
 /** A link of a page. `href` is a path, an http(s) URL, or empty for the current address. */
-export interface PageLink {
+interface PageLink {
   /** The text of the link. */
   readonly label: string;
   /** The address, not escaped. */

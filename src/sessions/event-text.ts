@@ -1,5 +1,5 @@
 /** What an event has besides its data. */
-export interface EventOptions {
+interface EventOptions {
   /** Its name, for `addEventListener` in the page. Default: `message`. */
   readonly event?: string;
   /** The browser sends the newest one as `Last-Event-ID` when it connects again. */
@@ -7,6 +7,9 @@ export interface EventOptions {
   /** Milliseconds after which the browser connects again. */
   readonly retry?: number;
 }
+
+/** Sends an event. Returns false if the stream takes it no more. */
+export type SendEvent = (data: unknown, options?: EventOptions) => boolean;
 
 /** The event by which idpauth ends a stream. */
 const ENDED = "ended";

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { AnyReply } from "../http/reply.js";
 import type { Shutdown } from "../work/shutdown.js";
-import { endedText, eventText, type EventOptions } from "./event-text.js";
+import { endedText, eventText, type SendEvent } from "./event-text.js";
 import { SessionEndedError } from "./session-end-signal.js";
 
 /**
@@ -32,7 +32,7 @@ export interface EventStream {
    * @throws TypeError a value that an event can't have, or the event name `ended`, which is
    *   idpauth's own
    */
-  readonly send: (data: unknown, options?: EventOptions) => boolean;
+  readonly send: SendEvent;
   /**
    * Aborts once the stream has closed, for whatever reason, and not before the caller of
    * `eventStream` could add a listener. Its `reason` is a `SessionEndedError` if the session has

@@ -26,6 +26,7 @@ import {
   outgoingOf,
 } from "./hono-message.js";
 
+export type { EventStreamWithResponse } from "../fetch/fetch.js";
 export type { UpgradeMessage } from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */

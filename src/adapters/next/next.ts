@@ -22,6 +22,7 @@ export type {
   ProxyEvent,
   RouteGuard,
 } from "./next-idp-auth.js";
+export type { EventStreamWithResponse } from "../fetch/fetch.js";
 export type { NextIdpAuthOptions } from "./process-component.js";
 
 /**
