@@ -55,6 +55,6 @@ export type { Claims, IdInfo, SessionUser, UserPayload } from "./record/identity
 export type { EndReason, ProbeDetails, SessionEnd } from "./record/probe.js";
 export type { Session } from "./record/session-view.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
-export type { EventStream } from "./sessions/session-stream.js";
+export type { EventStream } from "./sessions/event-stream.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

@@ -6,8 +6,8 @@ import type { Blocked } from "../guard/blocked.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
+import type { EventStream } from "../sessions/event-stream.js";
 import type { FrameworkSession } from "../sessions/framework-session.js";
-import type { EventStream } from "../sessions/session-stream.js";
 import type { Accessors } from "./accessor-types.js";
 
 /**

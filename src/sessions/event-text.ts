@@ -1,15 +1,4 @@
-/** What an event has besides its data. */
-interface EventOptions {
-  /** Its name, for `addEventListener` in the page. Default: `message`. */
-  readonly event?: string;
-  /** The browser sends the newest one as `Last-Event-ID` when it connects again. */
-  readonly id?: string;
-  /** Milliseconds after which the browser connects again. */
-  readonly retry?: number;
-}
-
-/** Sends an event. Returns false if the stream takes it no more. */
-export type SendEvent = (data: unknown, options?: EventOptions) => boolean;
+import type { EventStream } from "./event-stream.js";
 
 /** The event by which idpauth ends a stream. */
 const ENDED = "ended";
@@ -20,7 +9,10 @@ const ENDED = "ended";
  * @param data a string as it is, anything else as JSON
  * @throws TypeError a value that an event can't have
  */
-export function eventText(data: unknown, { event, id, retry }: EventOptions = {}): string {
+export function eventText(
+  data: unknown,
+  { event, id, retry }: NonNullable<Parameters<EventStream["send"]>[1]> = {},
+): string {
   if (event === ENDED)
     throw new TypeError('The event "ended" says that the session has ended. Choose another name.');
   const fields: [string, string][] = [];

@@ -3,7 +3,8 @@ import type { Clock } from "../clock.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { AnyReply } from "../http/reply.js";
 import type { Shutdown } from "../work/shutdown.js";
-import { endedText, eventText, type SendEvent } from "./event-text.js";
+import type { EventStream } from "./event-stream.js";
+import { endedText, eventText } from "./event-text.js";
 import { SessionEndedError } from "./session-end-signal.js";
 
 /**
@@ -20,28 +21,6 @@ const RETRY_MS = 5_000;
 
 /** What waits for a browser that reads slowly, besides the buffers of its connection. */
 const WAITING_BYTES = 65_536;
-
-/** An event stream to one browser. It ends with the user's session. */
-export interface EventStream {
-  /**
-   * Sends an event. It can be passed on without its object.
-   *
-   * @param data a string as it is, anything else as JSON
-   * @returns false if the event was dropped: the stream has closed, or the browser doesn't read and
-   *   64 KiB wait for it already
-   * @throws TypeError a value that an event can't have, or the event name `ended`, which is
-   *   idpauth's own
-   */
-  readonly send: SendEvent;
-  /**
-   * Aborts once the stream has closed, for whatever reason, and not before the caller of
-   * `eventStream` could add a listener. Its `reason` is a `SessionEndedError` if the session has
-   * ended or the process stops.
-   */
-  readonly signal: AbortSignal;
-  /** Closes the stream without an event, so the browser connects again unless the page closes it. */
-  readonly close: () => void;
-}
 
 /** What a stream needs of its request and of the component. */
 export interface StreamParts {
