@@ -20,7 +20,7 @@ import { failingConsumers } from "./package-consumers.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 
 /** The most bytes of the tarball. */
-const MAX_PACKED = 1_200_000;
+const MAX_PACKED = 1_270_000;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
