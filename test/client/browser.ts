@@ -61,7 +61,6 @@ export class Tab {
   readonly timers = new Set<number>();
   readonly env: Environment & { document: { visibilityState: string }; location: { href: string } };
 
-   
   constructor(browser: Browser, name: string, options: ClientOptions, page: TestPage) {
     this.browser = browser;
     this.name = name;
