@@ -20,6 +20,8 @@ export default defineConfig(
     "examples/vue/",
     "test/compositions/application/",
     "examples/spa-react/",
+    // Chromium runs it, in test/examples/express-complete.matrix.test.ts.
+    "examples/express-complete/public/",
     "test/recipes/*/application/",
     "test/recipes/*/build/",
   ]),

@@ -46,9 +46,11 @@ const BUILD = 240_000;
 /** Somebody whose name would be markup if an example did not escape it. */
 const PERSON = { sub: "eve", email: "eve@example.com", name: `<b id="x">Eve & 'Co'</b>` };
 
-/** spa-react.matrix.test.ts runs the single-page application. */
+/** Whole applications: each has a test of its own, such as spa-react.matrix.test.ts. */
+const APPLICATIONS = ["express-complete", "spa-react"];
 const folders = readdirSync(EXAMPLES)
-  .filter((name) => name !== "spa-react" && existsSync(path.join(EXAMPLES, name, "package.json")))
+  .filter((name) => !APPLICATIONS.includes(name))
+  .filter((name) => existsSync(path.join(EXAMPLES, name, "package.json")))
   .sort();
 
 it("there is an example for each framework", () => {
