@@ -177,6 +177,50 @@ it("shows a page for a pushed request that is unknown", async () => {
   expect(page.text).toContain("The pushed login request has expired");
 });
 
+it("responds to prompt=none in a pushed request as to one in the URL: login_required", async () => {
+  const argv = ["--port=0", "--pushed-requests"];
+  const provider = await startProvider(argv, { folder: emptyFolder() });
+  const client_id = provider.env["IDP_CLIENT_ID"] ?? "";
+  const client_secret = provider.env["IDP_CLIENT_SECRET"] ?? "";
+  const request = new URL(authorizationUrl(provider, { prompt: "none", client_secret }));
+  const pushed = await post(`${provider.issuer}/par`, Object.fromEntries(request.searchParams));
+  const reference = new URLSearchParams({
+    client_id,
+    request_uri: pushed.body["request_uri"] ?? "",
+  });
+  const reply = await new CookieBrowser().navigate(
+    `${provider.issuer}/authorize?${reference.toString()}`,
+  );
+  expect(new URL(reply.location ?? "").searchParams.get("error")).toBe("login_required");
+});
+
+it("a request can't write control characters or lines of its own to the terminal", async () => {
+  const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
+  const name = encodeURIComponent("\u001B[31m\nidpauth provider: all is well\u202E");
+  const response = await fetch(`${provider.issuer}/jwks?${name}=1&${name}=2`);
+  const { error_description } = (await response.json()) as Record<string, string>;
+  // The characters of RFC 6749 section 5.2.
+  expect(error_description).toMatch(/^[ !#-[\]-~]+$/);
+  expect(provider.stderr()).toBe(
+    "idpauth provider: refused jwks: invalid_request, GET jwks: ?[31m?idpauth provider: all is well? more than once in the query\n",
+  );
+});
+
+it("prints nothing about the refresh token that `idpauth check --live` has made up", async () => {
+  const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
+  const refresh = (refresh_token: string) =>
+    post(`${provider.issuer}/token`, {
+      grant_type: "refresh_token",
+      refresh_token,
+      client_id: provider.env["IDP_CLIENT_ID"] ?? "",
+      client_secret: provider.env["IDP_CLIENT_SECRET"] ?? "",
+    });
+  expect(await refresh("idpauth-check-1")).toMatchObject({ body: { error: "invalid_grant" } });
+  expect(provider.stderr()).toBe("");
+  await refresh("another");
+  expect(provider.stderr()).toContain("refused token: invalid_grant, unknown refresh token");
+});
+
 it("--access-tokens=opaque issues tokens that are no JWTs", async () => {
   for (const form of ["jwt", "opaque"]) {
     const argv = ["--port=0", `--access-tokens=${form}`];

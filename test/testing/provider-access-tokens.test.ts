@@ -243,7 +243,19 @@ describe("a user who leaves out scopes", () => {
       provider.issued.findLast(({ kind }) => kind === "id_token")?.value ?? "",
     );
     expect([idToken["email"], idToken["name"]]).toEqual([undefined, "Ada Lovelace"]);
-    expect((await refresh(tokens, { scope: "openid email" })).scope).toBe("openid");
+    const refreshed = await refresh(tokens, { scope: "openid email" });
+    expect(refreshed.scope).toBe("openid");
+    const others = [
+      [{ scope: "email mail.read" }, "invalid_scope"],
+      [{ resource: ORDERS }, "invalid_target"],
+    ] as const;
+    for (const [target, error] of others) {
+      const { refresh_token } = refreshed;
+      const body = { grant_type: "refresh_token", refresh_token, ...target };
+      expect((await post("token", body)).body["error"]).toBe(error);
+    }
+    // A refusal leaves the refresh token usable.
+    expect((await refresh(refreshed, {})).scope).toBe("openid");
   });
 });
 
@@ -296,6 +308,15 @@ describe("the cause of a refused key", () => {
     expect(await cause({ kid: "mine" }, expired)).toBe(
       "the assertion expired 5 seconds ago by the provider's clock",
     );
+  });
+
+  it("can be one of the algorithms that each endpoint's metadata names", async () => {
+    provider.settings.clientJwks = [await exportJWK(pair.publicKey)];
+    const response = await fetch(`${provider.issuer}/.well-known/openid-configuration`);
+    const metadata = (await response.json()) as Record<string, unknown>;
+    // RFC 8414 section 2 requires them next to private_key_jwt.
+    for (const endpoint of ["token", "revocation", "introspection"])
+      expect(metadata[`${endpoint}_endpoint_auth_signing_alg_values_supported`]).toContain("ES256");
   });
 
   it("may be a thumbprint: a key without a kid is known by it", async () => {

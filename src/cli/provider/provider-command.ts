@@ -117,8 +117,9 @@ function isUsual(error: string): boolean {
   return error === "access_denied" || error === "login_required";
 }
 
+/** Control characters are replaced: a request could move the cursor with them, or begin a line. */
 function tell(what: string, io: ProviderIo): void {
-  io.write(`idpauth provider: ${what}\n`, "stderr");
+  io.write(`idpauth provider: ${what.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD")}\n`, "stderr");
 }
 
 function ofKey({ key }: { readonly key: string | undefined }): string {

@@ -73,7 +73,7 @@ function authorize(request: ReceivedRequest, state: DevelopmentProvider): Provid
     return refuse(asked, { error: "invalid_request", description: violations.join("; ") }, state);
   if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
   // Every sign-in asks for the person: the provider keeps no session of the browser.
-  if ((request.query.get("prompt") ?? "").split(" ").includes("none"))
+  if ((asked.request.query.get("prompt") ?? "").split(" ").includes("none"))
     return refuse(
       asked,
       { error: "login_required", description: "the user has to choose a person" },

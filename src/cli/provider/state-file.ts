@@ -214,7 +214,7 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
     sid: one["sid"] === undefined ? undefined : text(one["sid"]),
     authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),
     authTime: one["authTime"] === undefined ? undefined : number(one["authTime"]),
-    leftOut: one["leftOut"] === undefined ? [] : texts(one["leftOut"]),
+    consented: one["consented"] === true,
     audience: one["audience"] === undefined ? [] : texts(one["audience"]),
   };
 }

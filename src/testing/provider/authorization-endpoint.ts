@@ -105,7 +105,7 @@ export function approve(
     authentication: authenticationClaims(query, authTime, state.settings),
     authTime,
     scope: scopes.filter((scope) => !leftOut.includes(scope)).join(" "),
-    leftOut,
+    consented: grantedScopes !== undefined,
     audience: audienceIn(query),
     redirectUri,
     nonce: query.get("nonce") ?? undefined,

@@ -5,10 +5,12 @@ import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /**
- * The client that doesn't exist, with which `idpauth check --live` finds out whether the provider
- * checks clients. Its refusal is nobody's mistake.
+ * Returns whether a client ID or a refresh token is one with which `idpauth check --live` finds out
+ * how the provider checks clients. It doesn't exist, and its refusal is nobody's mistake.
  */
-const MADE_UP_CLIENT = "idpauth-check-";
+export function isMadeUp(value: string): boolean {
+  return value.startsWith("idpauth-check-");
+}
 
 /**
  * Returns the error reply for a request that is no form or fails client authentication, or
@@ -30,8 +32,8 @@ export async function refusedClient(
     status: 401,
     headers: hasKey ? {} : { "WWW-Authenticate": 'Basic realm="provider"' },
   });
-  const id = basicCredentials(headers.authorization)?.id ?? params.get("client_id");
-  return id?.startsWith(MADE_UP_CLIENT) === true ? { ...reply, refusal: undefined } : reply;
+  const id = basicCredentials(headers.authorization)?.id ?? params.get("client_id") ?? "";
+  return isMadeUp(id) ? { ...reply, refusal: undefined } : reply;
 }
 
 /**

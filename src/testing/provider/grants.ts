@@ -21,8 +21,8 @@ export interface Approval {
   readonly authTime: number | undefined;
   /** The scopes that the user granted. */
   readonly scope: string;
-  /** Those that the user left out. No refresh gets them. */
-  readonly leftOut: readonly string[];
+  /** Whether the user chose the scopes and APIs. No token of this sign-in then gets others. */
+  readonly consented: boolean;
   /** The APIs that the request named; the tokens of this sign-in are for them. */
   readonly audience: readonly string[];
   readonly redirectUri: string;

@@ -1,10 +1,10 @@
 import { issueAccessToken, targetMistake } from "./access-tokens.js";
-import { words } from "./authentication.js";
-import { refusedClient } from "./client-checks.js";
-import type { RequestedTarget } from "./grants.js";
+import { words, type OAuthError } from "./authentication.js";
+import { isMadeUp, refusedClient } from "./client-checks.js";
+import type { Approval, RequestedTarget } from "./grants.js";
 import { idToken, type IssuedFor } from "./issue-id-token.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { errorReply, type ProviderReply } from "./replies.js";
+import { errorReply, printable, type ProviderReply } from "./replies.js";
 import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 
 /** RFC 6749 sections 4.1.3 and 6. */
@@ -39,6 +39,8 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
     state.now(),
   );
   if (typeof family === "string") return errorReply("invalid_grant", family);
+  const mistake = consentMistake(family.approval, params.getAll("resource"));
+  if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
   const { scope, nonce } = family.approval;
   const offline =
     settings.issueRefreshToken === "offline_access"
@@ -50,15 +52,55 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
 }
 
 async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
-  const spent = state.grants.spendRefreshToken(
-    request.params.get("refresh_token") ?? "",
-    state.settings,
-    state.now(),
-  );
-  if (typeof spent === "string") return errorReply("invalid_grant", spent);
+  const { params } = request;
+  const { grants, settings } = state;
+  const refreshToken = params.get("refresh_token") ?? "";
+  const active = grants.active(refreshToken, settings, state.now());
+  // Before the token is spent: a refusal of the target leaves it usable.
+  const mistake =
+    active?.kind === "refresh"
+      ? consentMistake(
+          active.family.approval,
+          params.getAll("resource"),
+          words(params.get("scope")),
+        )
+      : undefined;
+  if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
+  const spent = grants.spendRefreshToken(refreshToken, settings, state.now());
+  if (typeof spent === "string") {
+    const reply = errorReply("invalid_grant", spent);
+    return isMadeUp(refreshToken) ? { ...reply, refusal: undefined } : reply;
+  }
   // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
   const issued = { grant: "refresh_token", family: spent.family, nonce: undefined } as const;
   return tokenResponse({ ...issued, refreshToken: spent.successor }, request, state);
+}
+
+/**
+ * Returns what a user who chose the scopes and APIs hasn't granted (RFC 6749 section 6, RFC 8707
+ * section 2.2). An `audience` isn't compared, because applications name it only during a refresh.
+ *
+ * @param scopes those that a refresh asks for; it gets the granted ones among them
+ */
+function consentMistake(
+  { consented, scope, audience }: Approval,
+  resources: readonly string[],
+  scopes: readonly string[] = [],
+): OAuthError | undefined {
+  if (!consented) return undefined;
+  const other = resources.find((resource) => !audience.includes(resource));
+  if (other !== undefined)
+    return {
+      error: "invalid_target",
+      description: `the user hasn't granted access to ${printable(other)}`,
+    };
+  const granted = words(scope);
+  return scopes.length === 0 || scopes.some((one) => granted.includes(one))
+    ? undefined
+    : {
+        error: "invalid_scope",
+        description: `the user hasn't granted ${printable(scopes.join(" "))}`,
+      };
 }
 
 async function tokenResponse(
@@ -73,9 +115,9 @@ async function tokenResponse(
   const target: RequestedTarget = Object.fromEntries(
     names.flatMap((name) => (params.has(name) ? [[name, params.get(name) ?? ""]] : [])),
   );
-  const { leftOut, scope: granted } = family.approval;
+  const { consented, scope: granted } = family.approval;
   const scope = words(target.scope ?? granted)
-    .filter((one) => !leftOut.includes(one))
+    .filter((one) => !consented || words(granted).includes(one))
     .join(" ");
   const accessToken = issueAccessToken({ family, params, target, scope }, state);
   const reply = {

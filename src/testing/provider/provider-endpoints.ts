@@ -148,6 +148,8 @@ function authenticationMembers({
     introspection_endpoint_auth_methods_supported: methods,
     ...(clientJwks !== undefined && {
       token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+      revocation_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
+      introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     }),
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { printable } from "./replies.js";
 
 export const ENDPOINTS = [
   "discovery",
@@ -102,7 +103,7 @@ export function violationsOf(request: ReceivedRequest): string[] {
     for (const name of new Set(parameters.keys())) {
       // RFC 8707 section 2 allows several.
       if (name !== "resource" && parameters.getAll(name).length > 1)
-        found.push(`${where}: ${name} more than once in the ${kind}`);
+        found.push(`${where}: ${printable(name)} more than once in the ${kind}`);
     }
   }
   if (request.headers.authorization !== undefined) {
