@@ -40,6 +40,12 @@ export default defineConfig(
         "error",
         { considerDefaultExhaustiveForUnions: true },
       ],
+      // An interface without members gives another package's type a name of our own, which the
+      // declarations of an application can use.
+      "@typescript-eslint/no-empty-object-type": [
+        "error",
+        { allowInterfaces: "with-single-extends" },
+      ],
       // A name with a leading underscore says that it is there to be left out.
       "@typescript-eslint/no-unused-vars": [
         "error",

@@ -17,6 +17,7 @@ import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
 import { packFolder, packPackage } from "./pack-package.mjs";
 import { failingConsumers } from "./package-consumers.mjs";
+import { failingDeclarations } from "./package-declarations.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 
 /** The most bytes of the tarball. */
@@ -86,7 +87,7 @@ try {
     ["every entry imports", importEach(tarball)],
   ];
   problems.push(...outcomes.filter(([, code]) => code !== 0).map(([name]) => `failed: ${name}`));
-  problems.push(...(await failingConsumers(folder, TOOLS)));
+  problems.push(...(await failingConsumers(folder, TOOLS)), ...failingDeclarations(folder));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

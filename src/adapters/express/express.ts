@@ -48,6 +48,15 @@ export type GuardResponses = GuardResponsesOf<
 >;
 
 /**
+ * Middleware of idpauth. It has a name of its own, so that an application can export its guards: the
+ * declaration of a `RequestHandler` names packages that the application may not depend on (TS2883).
+ */
+export interface ExpressMiddleware extends RequestHandler {}
+
+/** Error-handling middleware of idpauth. */
+export interface ExpressErrorMiddleware extends ErrorRequestHandler {}
+
+/**
  * idpauth for Express 4 and 5. Guards are middleware:
  * `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`.
  */
@@ -59,7 +68,7 @@ export interface ExpressIdpAuth<
   extends
     AdapterAuth<Request, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<RequestHandler, GuardResponses, OwnClaims, Data, Names> {
+    Guards<ExpressMiddleware, GuardResponses, OwnClaims, Data, Names> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if
    * there is one, and before the guarded routes. Unlike `start`, it knows whether the session
@@ -69,7 +78,7 @@ export interface ExpressIdpAuth<
    */
   mount(app: Application | Router): readonly Finding[];
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
-  readonly routes: RequestHandler;
+  readonly routes: ExpressMiddleware;
   /**
    * Responds with an event stream that ends with the user's session. The route needs a guard.
    *
@@ -82,7 +91,7 @@ export interface ExpressIdpAuth<
    * any other error on. `app.use(auth.errorHandler)` after the routes and after your own error
    * handlers, which see an error first.
    */
-  readonly errorHandler: ErrorRequestHandler;
+  readonly errorHandler: ExpressErrorMiddleware;
 }
 
 /** How an application of Express writes its guards. */
