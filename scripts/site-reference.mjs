@@ -76,10 +76,7 @@ export async function writeReference(typedoc, pages) {
         (name) => `next.NextIdpAuthOptions.${name}`,
       ),
       // Documented at `IdpAuth`, of whose type the accessors of Next.js are made.
-      ...Object.keys(REQUEST_ACCESSORS).flatMap((name) => [
-        `next.NextIdpAuth.${name}`,
-        `adapter.REQUEST_ACCESSORS.__type.${name}`,
-      ]),
+      ...REQUEST_ACCESSORS.map((name) => `next.NextIdpAuth.${name}`),
       // Documented at `IdpAuthNames`.
       ...["express", "fastify", "fetch", "hono", "koa", "next", "node"].flatMap((name) => [
         `${name}.idpAuth.__type.api`,

@@ -35,20 +35,17 @@ export interface AccessorParts<FrameworkRequest extends object> extends Pick<
   readonly settled: () => Promise<void>;
 }
 
-/**
- * The accessors that only need a request: their name, and how they are called on Next.js, where the
- * request is the last parameter and can be left out.
- */
-export const REQUEST_ACCESSORS = {
-  getCredentials: "request",
-  clientState: "request",
-  updateData: "change, request",
-  readSessionRecord: "request",
-  getAccessToken: "{ api }, request",
-  fetchApi: "api, path, init, request",
-  checkIdpAuthentication: "request",
-  explainIdpAuthentication: "request",
-} as const satisfies Partial<Record<keyof Accessors<object>, string>>;
+/** The accessors that only need a request. On Next.js, which knows the current one, it can be left out. */
+export const REQUEST_ACCESSORS = [
+  "getCredentials",
+  "clientState",
+  "updateData",
+  "readSessionRecord",
+  "getAccessToken",
+  "fetchApi",
+  "checkIdpAuthentication",
+  "explainIdpAuthentication",
+] as const satisfies readonly (keyof Accessors<object>)[];
 
 /**
  * The functions of the `auth` object. Each is async if it reads a session, so that every error is a

@@ -35,45 +35,57 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
   );
 }
 
+/** The functions that take a rule, and the application's own responses that each of them knows. */
+const RESPONSES_OF = {
+  idpRequiredWith: RESPONSE_NAMES,
+  requireSession: ["forbidden"],
+} satisfies Record<string, readonly string[]>;
+type TakesRule = keyof typeof RESPONSES_OF;
+
 /**
  * Checks that a rule has no key that is neither a requirement nor a response: its author meant to
  * require something, and the route would be open without it.
  *
  * @throws TypeError
  */
-export function assertKnownKeys(rule: object): void {
+export function assertKnownKeys(rule: object, taker: TakesRule = "idpRequiredWith"): void {
   for (const name of Object.keys(rule))
     if (
       valueCheckOf(name) === undefined &&
-      !RESPONSE_NAMES.includes(name) &&
+      !RESPONSES_OF[taker].includes(name) &&
       (rule as Readonly<Record<string, unknown>>)[name] !== undefined
     )
-      throw optionsError(`the key \`${name}\``);
+      throw optionsError(taker, `the key \`${name}\``);
 }
 
 /**
  * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the
  * application's own responses.
  *
+ * @param taker the function of `auth` that takes them
  * @throws TypeError a value that the options cannot have, or an unknown key
  */
-export function assertGuardOptions(options: unknown): void {
-  if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
-  assertKnownKeys(options);
+export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequiredWith"): void {
+  if (typeof options !== "object" || options === null) throw optionsError(taker, kindOf(options));
+  assertKnownKeys(options, taker);
   for (const [name, value] of Object.entries(options)) {
     const requirement = valueCheckOf(name);
     if (requirement !== undefined) {
       const [is, allowed] = requirement;
-      if (value === undefined) throw optionsError(`nothing as \`${name}\``);
-      if (!is(value))
-        throw new TypeError(`\`${name}\` of \`auth.idpRequiredWith\` must be ${allowed}.`);
+      if (value === undefined) throw optionsError(taker, `nothing as \`${name}\``);
+      if (!is(value)) throw new TypeError(`\`${name}\` of \`auth.${taker}\` must be ${allowed}.`);
     } else if (value !== undefined && typeof value !== "function")
-      throw optionsError(`${kindOf(value)} as \`${name}\``);
+      throw optionsError(taker, `${kindOf(value)} as \`${name}\``);
   }
 }
 
-function optionsError(got: string): TypeError {
+function optionsError(taker: TakesRule, got: string): TypeError {
   const rule = REQUIREMENT_NAMES.map(quoted).join(", ");
+  if (taker === "requireSession")
+    return new TypeError(
+      `\`auth.requireSession\` takes a request, or an object: the rule of the page (${rule}), ` +
+        `\`returnTo\` and the function \`forbidden\`, each optional. It got ${got}.`,
+    );
   const responses = RESPONSE_NAMES.map(quoted);
   const last = responses.pop() ?? "";
   return new TypeError(

@@ -1,32 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth } from "../../src/adapters/next/next.js";
 
 const auth = idpAuth({ env: {}, log: false });
-const request = new Request("https://app.example/");
-
-describe("in idpauth/next, an accessor with further arguments has the request last", () => {
-  it.each<[usage: string, call: () => Promise<unknown>]>([
-    ["getAccessToken({ api }, request)", () => auth.getAccessToken(request as never)],
-    [
-      "getAccessToken({ api }, request)",
-      () => auth.getAccessToken(request as never, { api: "orders" } as never),
-    ],
-    [
-      "fetchApi(api, path, init, request)",
-      () => auth.fetchApi(request as never, "orders", "items" as never),
-    ],
-    ["updateData(change, request)", () => auth.updateData(request as never, (() => ({})) as never)],
-    ["loginUrl({ returnTo }, request)", () => auth.loginUrl(request as never)],
-    ["listSessions({ iss, sub }, request)", () => auth.listSessions(request as never)],
-  ])("and says so if it comes first: %s", async (usage, call) => {
-    await expect(call()).rejects.toThrow(
-      new TypeError(
-        `In idpauth/next, the request is the last argument: \`auth.${usage}\`. In a component, leave it out.`,
-      ),
-    );
-  });
-});
 
 it("idpauth/next has every accessor of the other adapters", () => {
   const others = Object.keys(fetchStyle({ env: {}, log: false }));
@@ -34,3 +10,18 @@ it("idpauth/next has every accessor of the other adapters", () => {
   const elsewhere = ["fetch", "guard"];
   expect(others.filter((name) => !(name in auth) && !elsewhere.includes(name))).toEqual([]);
 });
+
+it.each<[what: string, rule: object, message: RegExp]>([
+  ["an unknown key", { alow: () => true }, /or an object: .*`allow`.* It got the key `alow`\.$/],
+  ["a response that a page doesn't have", { stepUp: () => true }, /It got the key `stepUp`\.$/],
+  ["nothing as `allow`", { allow: undefined }, /It got nothing as `allow`\.$/],
+  ["a value that isn't possible", { maxAge: 3 }, /^`maxAge` of `auth\.requireSession` must be /],
+  ["a `forbidden` that isn't a function", { forbidden: "/403" }, /It got a string as `forbidden`/],
+])(
+  "requireSession takes no rule with %s, which nothing would check",
+  async (_what, rule, message) => {
+    await expect(auth.requireSession(rule as never)).rejects.toThrow(
+      expect.objectContaining({ name: "TypeError", message: expect.stringMatching(message) }),
+    );
+  },
+);

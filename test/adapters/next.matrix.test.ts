@@ -256,6 +256,84 @@ describe("pages", () => {
     expect([other.status, other.headers["x-action-redirect"]]).toEqual([401, undefined]);
   });
 
+  it("with a rule of their own are for users who meet it; others get what the page chose, or end in error.tsx", async () => {
+    const app = await start();
+    const browser = await app.signedIn();
+    const outcomes: Record<string, unknown> = {};
+    for (const rule of ["admin", "hidden", "elsewhere", "forgotten"]) {
+      const { status, location, text } = await browser.navigate(`/alone/ruled?rule=${rule}`);
+      expect(text).not.toContain("Ruled, with");
+      outcomes[rule] = [status, location ?? /digest\W+(forbidden)/.exec(text)?.[1]];
+    }
+    expect(outcomes).toEqual({
+      admin: [500, "forbidden"],
+      hidden: [404, undefined],
+      elsewhere: [307, "/welcome"],
+      forgotten: [500, "forbidden"],
+    });
+    const admin = app.browser();
+    const login = "/idpauth/login/?origin_url=%2Falone%2Fruled%3Frule%3Dadmin";
+    await admin.navigate(
+      await app.approved(admin, login, { sub: "root", email: "root@example.com", name: "admin" }),
+    );
+    for (const rule of ["admin", "hidden"]) {
+      const page = await admin.navigate(`/alone/ruled?rule=${rule}`);
+      expect([page.status, page.text]).toEqual([200, expect.stringContaining("Ruled, with ")]);
+    }
+  });
+
+  it("with a rule of their own send users to the login that the rule requires, and back to where the page says", async () => {
+    const app = await start();
+    const browser = app.browser();
+    const loginOf = async (page: string) => {
+      const { status, location = "" } = await browser.navigate(page);
+      const login = new URL(location);
+      expect([status, login.origin + login.pathname]).toEqual([
+        307,
+        `${app.origin}/idpauth/login/`,
+      ]);
+      return Object.fromEntries(login.searchParams);
+    };
+    const recent = {
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${app.origin}/alone/ruled?rule=recent`,
+      max_age: "60",
+    };
+    expect(await loginOf("/alone/ruled?rule=recent")).toEqual(recent);
+    expect(await loginOf("/alone/ruled?rule=unplaced")).toEqual({ max_age: "60" });
+    await app.signedIn(browser);
+    app.clock.advance(70_000);
+    expect(await loginOf("/alone/ruled?rule=recent")).toEqual(recent);
+    expect(await loginOf("/alone/ruled?rule=unplaced")).toEqual({ max_age: "60" });
+    expect((await browser.follow("/alone/ruled?rule=recent")).text).toContain("Ruled, with");
+  });
+
+  it("behind a rule in the proxy are rendered only for users who meet it; others get the application's page with 403, after one read of the session", async () => {
+    const counting = countingStore();
+    const app = await start({ store: counting });
+    expect((await app.browser().navigate("/members/admin")).status).toBe(302);
+    const browser = await app.signedIn();
+    counting.reads = 0;
+    const refused = await browser.navigate("/members/admin");
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining("Only for administrators"),
+    ]);
+    expect(counting.reads).toBe(1);
+    const admin = app.browser();
+    await admin.navigate(
+      await app.approved(admin, "/idpauth/login/", {
+        sub: "root",
+        email: "root@example.com",
+        name: "admin",
+      }),
+    );
+    counting.reads = 0;
+    expect((await admin.navigate("/members/admin?q=1")).text).toContain("The access token");
+    // One of the proxy, one of the page.
+    expect(counting.reads).toBe(2);
+  });
+
   it("in an outage respond with 503 behind the proxy; alone they end in error.tsx, which can recognize them by the digest", async () => {
     const app = await start();
     const browser = await app.signedIn();
@@ -302,22 +380,17 @@ describe("one session for all of Next.js's bundles", () => {
   });
 
   it("a guard and accessors without a request share one read of the session", async () => {
-    const store = memoryStore({ clock: new TestClock() });
-    let reads = 0;
-    const counting: SessionStore = {
-      ...bound(store),
-      get: (key) => ((reads += 1), store.get(key)),
-    };
+    const counting = countingStore();
     const app = await start({ store: counting });
     const browser = await app.signedIn();
-    reads = 0;
+    counting.reads = 0;
     const answer = await browser.get("/api/who");
     expect(answer.json()).toMatchObject({
       user: { name: "Ada Lovelace" },
       keys: ["user", "claims", "data", "signedInAt", "lastActive", "expiresAt"],
       required: ["ada-1815", "ada-1815"],
     });
-    expect(reads).toBe(1);
+    expect(counting.reads).toBe(1);
     expect((await app.browser().get("/api/who")).status).toBe(401);
   });
 
@@ -381,7 +454,7 @@ describe("one session for all of Next.js's bundles", () => {
       ask(
         "/token-of-request",
         async (auth, _subject, raw) =>
-          (await auth.getAccessToken({}, raw)) === app.newest("access_token"),
+          (await auth.getAccessToken(raw)) === app.newest("access_token"),
       ),
       ask("/others", (auth, subject) => auth.endAllSessions(subject, { except: "current" })),
       ask("/others-of-request", (auth, subject, raw) =>
@@ -449,9 +522,10 @@ describe("the endpoints", () => {
     const { routes } = JSON.parse(
       readFileSync(path.join(build, "prerender-manifest.json"), "utf8"),
     ) as { routes: object };
-    // The one page that the proxy alone guards, and that says nothing about a user.
+    // The page that the proxy alone guards, and the one of its 403. They say nothing about a user.
     expect(Object.keys(routes).filter((route) => !route.startsWith("/_"))).toEqual([
       "/members/notice",
+      "/no-access",
     ]);
     expect(existsSync(path.join(build, "server/app/idpauth.body"))).toBe(false);
   });
@@ -519,7 +593,7 @@ describe("types", () => {
     expectTypeOf(auth.requireSession).toBeCallableWith(new NextRequest("http://localhost/"));
     expectTypeOf(auth.requireSession).toBeCallableWith({ returnTo: "/reports" });
     expectTypeOf(auth.getAccessToken).toBeCallableWith({ minValidity: 60 });
-    expectTypeOf(auth.getAccessToken).toBeCallableWith({}, new NextRequest("http://localhost/"));
+    expectTypeOf(auth.getAccessToken).toBeCallableWith(new NextRequest("http://localhost/"), {});
     expectTypeOf(auth.endAllSessions).toBeCallableWith(
       { iss: "", sub: "" },
       { except: new NextRequest("http://localhost/") },
@@ -564,11 +638,16 @@ const SETTINGS: IdpAuthOptions = {
   log: false,
 };
 
-/** A store's methods, without its class. */
-function bound(store: SessionStore): SessionStore {
+/** A store that counts how often a session is read. */
+function countingStore(): SessionStore & { reads: number } {
+  const store = memoryStore({ clock: new TestClock() });
   return {
     name: "counting",
-    get: (key) => store.get(key),
+    reads: 0,
+    get(key) {
+      this.reads += 1;
+      return store.get(key);
+    },
     insert: (key, entry) => store.insert(key, entry),
     replace: (key, entry, version) => store.replace(key, entry, version),
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),

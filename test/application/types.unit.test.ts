@@ -384,9 +384,12 @@ describe("every adapter has these types without a cast:", () => {
       > | null>();
       expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session<Own, Row>>();
       expectTypeOf(auth.updateData).returns.resolves.toEqualTypeOf<Readonly<Partial<Row>> | null>();
-      expectTypeOf(auth.updateData)
-        .parameter(0)
-        .toEqualTypeOf<(data: Readonly<Partial<Row>>) => Partial<Row>>();
+      const change = (data: Readonly<Partial<Row>>) => {
+        expectTypeOf(data).toEqualTypeOf<Readonly<Partial<Row>>>();
+        return data;
+      };
+      void auth.updateData((data) => change(data));
+      void auth.updateData(new Request("https://app.example/"), (data) => change(data));
       expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
     }
     expectTypeOf(application).toBeFunction();

@@ -49,16 +49,36 @@ export type RouteGuard = <More extends readonly unknown[], Result>(
 
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
+/** What a page or a server action requires besides a signed-in user, and what others get. */
+export interface PageRule<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+  Provider extends string = string,
+> extends GuardRule<OwnClaims, Data, Provider> {
+  /**
+   * Path and query to return to after a login. Default: the page of the request if `auth.proxy`
+   * guards it. Otherwise the login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not
+   * know its own address.
+   */
+  readonly returnTo?: string;
+  /**
+   * Ends the page for a user whom `allow` does not let pass: `forbidden`, `notFound`, or a function
+   * that calls `redirect`, all of next/navigation. Default: an error whose `digest` is `forbidden`,
+   * for the nearest `error.tsx`.
+   */
+  readonly forbidden?: () => never;
+}
+
 /**
- * An accessor whose request is the last parameter. Default: the current request. It is a method, as
- * the accessors of every framework, so that code that takes a `NextIdpAuth` also takes one whose
- * names are known.
+ * An accessor whose request can be left out. Default: the current request. It is a method, as the
+ * accessors of every framework, so that code that takes a `NextIdpAuth` also takes one whose names
+ * are known.
  */
-type WithRequestLast<Accessor> = Accessor extends (
+type WithOptionalRequest<Accessor> = Accessor extends (
   raw: Request,
   ...more: infer More
 ) => infer Result
-  ? { method(...args: [...more: More, request?: Request]): Result }["method"]
+  ? { method(...args: More): Result; method(request: Request, ...args: More): Result }["method"]
   : never;
 
 /** The accessors that only need a request, as Next.js has them. */
@@ -68,8 +88,8 @@ export type RequestAccessors<
   Names extends IdpAuthNames,
 > = {
   [
-    Name in keyof Pick<IdpAuth<Request, OwnClaims, Data, Names>, keyof typeof REQUEST_ACCESSORS>
-  ]: WithRequestLast<IdpAuth<Request, OwnClaims, Data, Names>[Name]>;
+    Name in keyof Pick<IdpAuth<Request, OwnClaims, Data, Names>, (typeof REQUEST_ACCESSORS)[number]>
+  ]: WithOptionalRequest<IdpAuth<Request, OwnClaims, Data, Names>[Name]>;
 };
 
 /**
@@ -138,19 +158,20 @@ export interface NextIdpAuth<
     rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
   ): (request: NextRequest) => Promise<Response>;
   /**
-   * The session of the user, never null. In a server component or server action, a user who is not
-   * signed in is redirected to the login. Behind `idpRequired` or `idpRequiredWith`, it is the
-   * session that the guard saw.
+   * The session of the user, never null. In a server component or server action, it is the guard: a
+   * user who is not signed in, or does not meet the rule, is redirected to a login. Behind
+   * `idpRequired` or `idpRequiredWith`, it is the session that the guard saw.
    *
-   * @param from the request of a route handler. For a component or an action, `returnTo`: path and
-   *   query to return to. Default: the page of the request if `auth.proxy` guards it. Otherwise the
-   *   login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not know its own address
+   * @param from the request of a route handler, or the rule of a component or an action
    * @throws GuardMissingError (500) `from` is a request that no guard let pass
+   * @throws IdpAuthError `forbidden`: the rule's `allow` does not let the user pass, and the rule
+   *   has no `forbidden`
    * @throws ProviderUnavailableError | StoreUnavailableError in a component for the nearest
    *   `error.tsx`, where `digest` is the code
+   * @throws TypeError an unknown key in the rule, which nothing checks
    */
   requireSession(
-    from?: Request | { readonly returnTo?: string },
+    from?: Request | PageRule<OwnClaims, Data, Names["provider"]>,
   ): Promise<Session<OwnClaims, Data>>;
 
   /**
@@ -180,7 +201,9 @@ export interface NextIdpAuth<
    * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not
    *   text
    */
-  loginUrl(options?: LoginUrlOptions<Names["provider"]>, request?: Request): Promise<string>;
+  loginUrl(options?: LoginUrlOptions<Names["provider"]>): Promise<string>;
+  /** The same for the request of a route handler. */
+  loginUrl(request: Request, options?: LoginUrlOptions<Names["provider"]>): Promise<string>;
   /**
    * For route handlers that stream a response; see `Accessors`.
    * @param request the request that the handler got

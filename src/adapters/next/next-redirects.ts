@@ -40,20 +40,23 @@ export function redirect(url: string): never {
  * @param returnTo path and query to come back to, instead of the address of the request
  */
 export function pageLoginUrl(
-  blocked: Blocked<"navigation" | "unauthenticated">,
+  { loginUrl, origin = "" }: Blocked<"navigation" | "unauthenticated" | "stepUp">,
   raw: Incoming,
   returnTo: string | undefined,
 ): string {
-  if (blocked.kind === "unauthenticated") return blocked.loginUrl;
-  const { loginUrl, loginPath, origin = "" } = blocked;
-  // The landing page, since the login would loop.
-  if (!loginUrl.startsWith(loginPath)) return origin + loginUrl;
+  const [path, query] = loginUrl.split("?", 2) as [path: string, query?: string];
+  const { scheme, origin_url: page, ...rest } = Object.fromEntries(new URLSearchParams(query));
+  // It leads back to no page, such as the landing page, to which a login leads that would loop.
+  if (scheme === undefined || page === undefined) return origin + loginUrl;
   if (returnTo !== undefined)
     return loginUrlBackTo(
-      origin + loginPath,
+      origin + path,
       `${origin}${returnTo.startsWith("/") ? "" : "/"}${returnTo}`,
+      rest,
     );
-  return origin + (raw instanceof ComponentRequest && !raw.isPlaced ? loginPath : loginUrl);
+  if (!(raw instanceof ComponentRequest) || raw.isPlaced) return origin + loginUrl;
+  const required = new URLSearchParams(rest).toString();
+  return `${origin}${path}${required === "" ? "" : `?${required}`}`;
 }
 
 /** @param fallback a URL whose origin is used where the application's own origin is unknown */

@@ -113,7 +113,8 @@ export function createRoutes<
     return (handler) => {
       assertUsage("idpRequired", USAGE, handler);
       return async (request, ...context) => {
-        const raw = incoming(request, context);
+        // A rule before `auth.proxy` shares its read of the session.
+        const raw = guardedRequests.get(request) ?? incoming(request, context);
         guardedRequests.set(request, raw).set(await headers(), raw);
         const blocked = await component().guard(raw, route);
         if (blocked !== undefined) return turnAway(request, context[0], blocked);

@@ -1,5 +1,6 @@
 import { headers } from "next/headers.js";
 import {
+  assertGuardOptions,
   REQUEST_ACCESSORS,
   SESSION_FOR_TESTS,
   SETTLED,
@@ -7,9 +8,9 @@ import {
   type FrameworkAdapter,
   type IdpAuth,
 } from "../../adapter.js";
-import type { Session } from "../../index.js";
+import { IdpAuthError, type LoginUrlOptions, type Session } from "../../index.js";
 import { toResponse, type OpenResponses } from "../fetch/fetch.js";
-import type { NextIdpAuth, RequestAccessors } from "./next-idp-auth.js";
+import type { NextIdpAuth, PageRule, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
 import { createRoutes } from "./next-routes.js";
@@ -19,6 +20,7 @@ export type {
   GuardResponses,
   NextHandler,
   NextIdpAuth,
+  PageRule,
   ProxyEvent,
   RouteGuard,
 } from "./next-idp-auth.js";
@@ -82,43 +84,35 @@ export function idpAuth<
     }
   }
 
-  /** Sends a user who isn't signed in from a component to the login. */
-  async function requiredSession(
-    page: { readonly returnTo?: string } = {},
-  ): Promise<Session<OwnClaims, Data>> {
-    const found = await forRequest((auth, raw) =>
-      raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw),
-    );
-    if (found !== null) return found;
+  /** The guard of components and actions, and the session of a guarded route. */
+  async function guardedSession({
+    returnTo,
+    forbidden,
+    ...rule
+  }: PageRule<OwnClaims, Data, Provider> = {}): Promise<Session<OwnClaims, Data>> {
+    assertGuardOptions({ ...rule, ...(forbidden && { forbidden }) }, "requireSession");
     const raw = await current();
-    const blocked = await component().guard(raw);
-    // The user signed in, or a refresh ended, between the two calls.
-    if (blocked === undefined) return requiredSession(page);
-    if (blocked.kind === "unavailable") throw withDigest(blocked.error);
-    if (blocked.kind !== "navigation" && blocked.kind !== "unauthenticated")
-      throw new TypeError("A guard without a rule blocked by a rule.");
-    return redirect(pageLoginUrl(blocked, raw, page.returnTo));
+    const isRoute = !(raw instanceof ComponentRequest) && Object.keys(rule).length === 0;
+    const blocked = isRoute ? undefined : await component().guard(raw, rule);
+    if (blocked === undefined) return component().requireSession(raw);
+    if (blocked.kind === "unavailable") throw blocked.error;
+    if (blocked.kind !== "forbidden") return redirect(pageLoginUrl(blocked, raw, returnTo));
+    forbidden?.();
+    throw new IdpAuthError("forbidden", "The rule of this page doesn't let the user pass.");
   }
 
   const accessors = Object.fromEntries(
-    Object.entries(REQUEST_ACCESSORS).map(([name, usage]) => [name, accessor(name, usage)]),
+    REQUEST_ACCESSORS.map((name) => [name, accessor(name)]),
   ) as unknown as RequestAccessors<OwnClaims, Data, { api: Api; provider: Provider }>;
 
-  /**
-   * One of {@link REQUEST_ACCESSORS}.
-   * @param usage its parameters, the last of which is the request
-   */
-  function accessor(name: string, usage: string) {
-    const place = usage.split(", ").length - 1;
+  /** One of {@link REQUEST_ACCESSORS}. */
+  function accessor(name: (typeof REQUEST_ACCESSORS)[number]) {
     return async (...args: unknown[]): Promise<unknown> => {
-      if (place > 0) assertRequestLast(`${name}(${usage})`, args[0]);
-      return forRequest(
-        async (auth, raw) => {
-          const functions = auth as unknown as Record<string, (...args: unknown[]) => unknown>;
-          return functions[name]?.(raw, ...args.slice(0, place));
-        },
-        args[place] as Request | undefined,
-      );
+      const [request, more] = fromRequest(args);
+      return forRequest(async (auth, raw) => {
+        const functions = auth as unknown as Record<string, (...args: unknown[]) => unknown>;
+        return functions[name]?.(raw, ...more);
+      }, request);
     };
   }
 
@@ -129,21 +123,19 @@ export function idpAuth<
     requireSession: (from) =>
       from instanceof Request
         ? forRequest((auth, raw) => auth.requireSession(raw), from)
-        : requiredSession(from),
+        : withDigests(() => guardedSession(from)),
     ...accessors,
-    getSession<Value>(
-      from?: Request | { readonly ifUnavailable: Value },
-      given?: { readonly ifUnavailable: Value },
-    ) {
-      const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
+    getSession(...args: unknown[]) {
+      const [request, [options]] = fromRequest(args);
       return forRequest(
-        (auth, raw) => auth.getSession(raw, options as { readonly ifUnavailable: Value }),
+        (auth, raw) => auth.getSession(raw, options as { readonly ifUnavailable: null }),
         request,
       );
     },
     seenSession: (request) => component().seenSession(guardedRequests.get(request) ?? request),
-    async loginUrl(options = {}, request) {
-      assertRequestLast("loginUrl({ returnTo }, request)", options);
+    async loginUrl(...args: unknown[]) {
+      const [request, [given]] = fromRequest(args);
+      const options = (given ?? {}) as LoginUrlOptions<Provider>;
       return forRequest(async (auth, raw) => {
         // Without the proxy, a component does not know its page.
         const isUnplaced = raw instanceof ComponentRequest && !raw.isPlaced;
@@ -153,10 +145,8 @@ export function idpAuth<
         );
       }, request);
     },
-    async listSessions(subject, request) {
-      assertRequestLast("listSessions({ iss, sub }, request)", subject);
-      return forRequest((auth, raw) => auth.listSessions(subject, raw), request);
-    },
+    listSessions: (subject, request) =>
+      forRequest((auth, raw) => auth.listSessions(subject, raw), request),
     endAllSessions: (subject, { except } = {}) =>
       except === undefined
         ? withDigests(() => component().endAllSessions(subject))
@@ -192,15 +182,8 @@ function adapterOf(open: OpenResponses): FrameworkAdapter<Incoming> {
   };
 }
 
-/**
- * Checks that a call has the request last, since components leave it out; in the other adapters, it
- * comes first.
- *
- * @param usage how the call is written
- */
-function assertRequestLast(usage: string, first: unknown): void {
-  if (!(first instanceof Request)) return;
-  throw new TypeError(
-    `In idpauth/next, the request is the last argument: \`auth.${usage}\`. In a component, leave it out.`,
-  );
+/** The request that a call begins with, and its other arguments. Undefined: the current request. */
+function fromRequest(args: readonly unknown[]): [request: Request | undefined, more: unknown[]] {
+  const [first, ...more] = args;
+  return first instanceof Request ? [first, more] : [undefined, [...args]];
 }

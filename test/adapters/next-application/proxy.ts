@@ -1,4 +1,5 @@
 import { NextResponse, type NextFetchEvent, type NextRequest } from "next/server";
+import { hasClaim } from "idpauth";
 import { firstAuth } from "./lib/auth";
 import { setup } from "./lib/setup";
 
@@ -12,6 +13,13 @@ async function respond(request: NextRequest, event: NextFetchEvent): Promise<Res
       return Response.json(sessions.map(({ user }) => user.id));
     });
     return own(request, event);
+  }
+  if (request.nextUrl.pathname.startsWith("/members/admin")) {
+    const admin = auth.idpRequiredWith({
+      allow: hasClaim("name", "admin"),
+      forbidden: () => NextResponse.rewrite(new URL("/no-access", request.url), { status: 403 }),
+    });
+    return admin(auth.proxy)(request, event);
   }
   return setup().csrf ? auth.csrf(auth.proxy)(request, event) : auth.proxy(request, event);
 }

@@ -1,4 +1,3 @@
-import type { LoginUrlOptions } from "idpauth";
 import { idpAuth, type NextIdpAuth } from "idpauth/next";
 import type { ApplicationAuth, AdapterSetup } from "idpauth/testing";
 import { connection } from "next/server";
@@ -27,20 +26,10 @@ export async function firstAuth(): Promise<NextIdpAuth> {
   return auth;
 }
 
-/**
- * As the conformance suite calls them: the request first. `own`: as an application on Next.js has
- * it.
- */
+/** As the conformance suite calls them. `own`: as an application on Next.js has it. */
 export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
   return auths(of).map((auth): object => ({
     ...auth,
     own: auth,
-    loginUrl: (raw: Request, options?: LoginUrlOptions) => auth.loginUrl(options, raw),
-    getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) =>
-      auth.getAccessToken(options, raw),
-    fetchApi: (raw: Request, api: string, path: string, init?: RequestInit) =>
-      auth.fetchApi(api, path, init, raw),
-    updateData: (raw: Request, change: Parameters<NextIdpAuth["updateData"]>[0]) =>
-      auth.updateData(change, raw),
   })) as readonly object[] as readonly ApplicationAuth[];
 }
