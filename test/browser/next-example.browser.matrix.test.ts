@@ -126,6 +126,16 @@ describe.skipIf(executablePath === undefined)("examples/next", IN_A_BROWSER, () 
     expect(await note().inputValue()).toBe("Half a thou");
   });
 
+  it("a sign-out through the client in another tab hides the reports at once", async () => {
+    await open();
+    const other = await context.newPage();
+    await other.goto(`${origin}/reports`);
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await signIn().waitFor();
+    expect(await reports("Ada Lovelace").isVisible()).toBe(false);
+    expect(await header().innerText()).toBe("Hello, you are signed out. Sign out");
+  });
+
   it("another user who signs in in another tab sees nothing of the earlier user", async () => {
     await open();
     await note().fill("Ada's secret");

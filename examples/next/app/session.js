@@ -28,7 +28,7 @@ export function Session({ initialState, children }) {
   return (
     <SessionProvider client={clientFor(initialState)}>
       <header>
-        Hello, <UserName />. <a href="/idpauth/logout/">Sign out</a>
+        Hello, <UserName />. <SignOut />
       </header>
       <ServerContent account={initialState.account} refresh={refresh}>
         {children}
@@ -44,6 +44,12 @@ export function Session({ initialState, children }) {
 function UserName() {
   const { user } = useSession();
   return user === null ? "you are signed out" : (user.name ?? user.email);
+}
+
+/** Signs out through the client, so that the other tabs follow at once. */
+function SignOut() {
+  const { signOut } = useSessionClient();
+  return <button onClick={() => void signOut()}>Sign out</button>;
 }
 
 /** Opens a new window for the login, so that a form on this page keeps its text. */
