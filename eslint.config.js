@@ -12,6 +12,7 @@ export default defineConfig(
     ".stryker-tmp/",
     "reports/",
     "examples/next/",
+    "examples/next-two-providers/",
     // test/examples/testing.matrix.test.ts runs them.
     "examples/testing/cypress/",
     "examples/testing/jest/",

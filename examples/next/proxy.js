@@ -1,6 +1,16 @@
+import { hasClaim } from "idpauth";
+import { NextResponse } from "next/server";
 import { auth } from "./lib/auth";
 
-// Guards these pages: sign-in for those who are signed out, 503 in an outage, and nothing of them
-// is rendered before.
-export const proxy = auth.proxy;
-export const config = { matcher: ["/reports/:path*"] };
+const admin = auth.idpRequiredWith({
+  allow: hasClaim("groups", "admin"),
+  // Shows app/no-access/page.js. The address stays the same.
+  forbidden: (request) => NextResponse.rewrite(new URL("/no-access", request.url), { status: 403 }),
+})(auth.proxy);
+
+/** Guards the pages of the matcher: nothing of them is rendered for those who may not see them. */
+export const proxy = (request, event) =>
+  request.nextUrl.pathname.startsWith("/admin")
+    ? admin(request, event)
+    : auth.proxy(request, event);
+export const config = { matcher: ["/reports/:path*", "/admin/:path*"] };

@@ -20,7 +20,14 @@ export function createClient<ClientData extends object = Record<string, unknown>
   return client;
 }
 
-/** Returns the client that the page created last. If there is none, it creates one. */
-export function pageClient(): Client {
-  return (newest ?? createClient()) as Client;
+/**
+ * Returns the client that the page created last. If there is none, it creates one. On a server, each
+ * call creates one, for one request.
+ *
+ * @param options of the client that it creates
+ */
+export function pageClient<ClientData extends object = Record<string, unknown>>(
+  options?: ClientOptions<ClientData>,
+): Client<ClientData> {
+  return (newest ?? createClient(options)) as Client<ClientData>;
 }

@@ -1,8 +1,8 @@
 "use client";
 /**
- * `idpauth/react`: the session of `idpauth/client` for React components. It imports only types of
- * the client.
+ * `idpauth/react`: the session of `idpauth/client` for React components.
  */
+export { pageClient } from "../client/page-client.js";
 export { ServerContent } from "./server-content.js";
 export type { ServerContentProps } from "./server-content.js";
 export {

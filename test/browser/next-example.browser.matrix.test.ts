@@ -136,6 +136,19 @@ describe.skipIf(executablePath === undefined)("examples/next", IN_A_BROWSER, () 
     expect(await header().innerText()).toBe("Hello, you are signed out. Sign out");
   });
 
+  it("a page for administrators is a 403 with a page of its own for other users, and stays at its address", async () => {
+    await open();
+    const refused = await tab.goto(`${origin}/admin`);
+    await tab.getByRole("heading", { name: "Ask your team lead for access." }).waitFor();
+    expect([refused?.status(), new URL(tab.url()).pathname]).toEqual([403, "/admin"]);
+    // Chromium logs each response of 403.
+    expect(complaints.splice(0)).toEqual([expect.stringContaining("403")]);
+    await tab.goto(`${origin}/idpauth/logout/`);
+    provider.person = { ...ADA, groups: ["admin"] };
+    expect((await tab.goto(`${origin}/admin`))?.status()).toBe(200);
+    await tab.getByRole("heading", { name: "For administrators" }).waitFor();
+  });
+
   it("another user who signs in in another tab sees nothing of the earlier user", async () => {
     await open();
     await note().fill("Ada's secret");

@@ -1,7 +1,7 @@
 "use client";
 
-import { createClient } from "idpauth/client";
 import {
+  pageClient,
   ServerContent,
   SessionProvider,
   SignedOut,
@@ -10,23 +10,14 @@ import {
 } from "idpauth/react";
 import { useRouter } from "next/navigation";
 
-let browserClient;
-
-/** Returns the page's client in the browser, and a new client for each request on the server. */
-function clientFor(initialState) {
-  if (typeof window === "undefined") return createClient({ initialState });
-  // If a different user signs in, a reload removes the previous user's data from modules and from
-  // the router's cache.
-  return (browserClient ??= createClient({
-    initialState,
-    onUserChange: () => window.location.reload(),
-  }));
-}
+// If a different user signs in, a reload removes the previous user's data from modules and from the
+// router's cache.
+const onUserChange = () => window.location.reload();
 
 export function Session({ initialState, children }) {
   const { refresh } = useRouter();
   return (
-    <SessionProvider client={clientFor(initialState)}>
+    <SessionProvider client={pageClient({ initialState, onUserChange })}>
       <header>
         Hello, <UserName />. <SignOut />
       </header>

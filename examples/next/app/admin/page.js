@@ -1,0 +1,4 @@
+/** proxy.js guards it. */
+export default function Admin() {
+  return <h1>For administrators</h1>;
+}
