@@ -5,5 +5,6 @@ export async function register() {
   const { auth } = await import("./lib/auth");
   auth.start();
   // Next.js itself waits for the other requests, and exits.
-  process.once("SIGTERM", () => void auth.close());
+  // `process` alone makes `next build` warn about the Edge runtime.
+  globalThis.process.once("SIGTERM", () => void auth.close());
 }

@@ -181,8 +181,9 @@ export class ExampleProcess {
   stdout = "";
   stderr = "";
 
-  constructor(folder: string, env: Readonly<Record<string, string>>) {
-    const command = manifestOf(folder).scripts?.["start"] ?? "";
+  /** @param script of the example's manifest */
+  constructor(folder: string, env: Readonly<Record<string, string>>, script = "start") {
+    const command = manifestOf(folder).scripts?.[script] ?? "";
     const programs = path.join(folder, "node_modules/.bin");
     // The last command takes the shell's place, so that signals reach the server and its exit code
     // is seen.
