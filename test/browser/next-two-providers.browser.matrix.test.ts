@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)("examples/next-two-providers", IN_
     processes.push(api);
     const app = new ExampleProcess(folder, {
       ...providersEnv({ staff, customers }),
-      ORDERS_URL: (await api.origin()).replace("localhost", "127.0.0.1"),
+      ORDERS_URL: `${(await api.origin()).replace("localhost", "127.0.0.1")}/`,
     });
     processes.push(app);
     [browser, origin] = await Promise.all([launchChromium(executablePath!), app.origin()]);

@@ -101,6 +101,22 @@ describe("the warning before the session ends", () => {
     expect(shown()).toEqual({ kind: "ended" });
   });
 
+  it("shows the end of a session that a server rendered the page for, and that ended before it started", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA, {});
+    const { client } = browser.tab("tab", { initialState: browser.server.details() });
+    browser.server.signOut();
+    await browser.settled(client.refresh());
+    const views: WarningView[] = [];
+    createLimitFollower({
+      client,
+      clock: browser.clock,
+      before: () => 120,
+      show: (view) => void views.push(view),
+    }).start();
+    expect(views).toEqual([{ kind: "ended" }]);
+  });
+
   it("shows nothing on a page that nobody has been signed in on", async () => {
     const browser = new Browser();
     const views: WarningView[] = [];

@@ -39,7 +39,8 @@ export interface LimitFollower {
 }
 
 export function createLimitFollower({ client, clock, before, show }: LimitParts): LimitFollower {
-  let wasSignedIn = false;
+  // The session may have ended before this starts.
+  let wasSignedIn = Boolean(client.getInitialState().account);
   let cancel = () => {};
   let unsubscribe = () => {};
   const update = () => {
