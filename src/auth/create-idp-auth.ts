@@ -137,7 +137,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       isMounted = true;
       return findings;
     },
-    [STARTUP_CHECKS]: () => ({ ...checked(), fetch: options.fetch }),
+    [STARTUP_CHECKS]: () => ({ ...checked(), options }),
     handle(raw) {
       isMounted = true;
       return ready().router.handle(adapter.request(raw), raw);

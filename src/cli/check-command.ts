@@ -2,15 +2,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { epochSeconds, systemClock } from "../clock.js";
-import {
-  readSettings,
-  type Environment,
-  type ConfiguredProvider,
-} from "../config/read-settings.js";
+import { readSettings, type Environment } from "../config/read-settings.js";
 import { report, type Outcome } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
 import type { CheckIo } from "./live/check-io.js";
 import type { CheckedProvider } from "./live/provider-report.js";
+import type { ModuleSettings } from "./module-settings.js";
 
 /** Writes text to a stream of the process. The text includes its line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
@@ -32,7 +29,7 @@ const SAME_STORE = "Whether the application uses the store in --store (E009, W00
 const PROVIDER =
   "The identity provider, for example whether it accepts the client. --live checks it.";
 const SIGN_IN = "A sign-in, its ID tokens and its refreshes.";
-const BASE_URL = "Whether browsers reach BASE_URL.";
+const BASE_URL = "Whether browsers reach the application.";
 
 /** Some Windows editors write it at the start of a file. */
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -94,10 +91,11 @@ async function ofModule(module: string, run: Run): Promise<ExitCode> {
     run.write(`idpauth: ${read.mistake}\n`, "stderr");
     return 2;
   }
-  const { findings, providers, fetch = io.fetch } = read;
+  const { findings, options } = read;
+  const fetch = options?.fetch ?? io.fetch;
   const seen = { findings, notSeen: [MIDDLEWARE, ROUTES] };
   return usage.live
-    ? live(seen, { ...run, io: { ...io, fetch } }, providers)
+    ? live(seen, { ...run, io: { ...io, fetch } }, read)
     : written(offline(seen), run);
 }
 
@@ -125,11 +123,11 @@ function settingsIn(file: string, { readText, write }: CheckProcess): Environmen
   return parseEnv(text.slice(BYTE_ORDER_MARK.length));
 }
 
-/** @param providers those of `--module` */
+/** @param module what `--module` names */
 async function live(
   { findings, notSeen }: Outcome,
   run: Run,
-  providers?: readonly ConfiguredProvider[],
+  module?: ModuleSettings,
 ): Promise<ExitCode> {
   const { env, io } = run;
   // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
@@ -143,7 +141,7 @@ async function live(
     return cannotWrite(file, "EEXIST", run.write);
   const seen: CheckedProvider[] = [];
   // The store is the same for all providers.
-  for (const [index, target] of providerTargets(env, providers).entries())
+  for (const [index, target] of providerTargets(env, module).entries())
     seen.push({
       target,
       ...(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress })),

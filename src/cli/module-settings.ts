@@ -6,13 +6,19 @@ import { withinTime } from "../stores/time-limit.js";
 import type { CheckIo } from "./live/check-io.js";
 import { storeFailure } from "./live/explain-store-error.js";
 
+/** The options of `idpAuth`. The settings among them are unchecked. */
+interface ModuleOptions {
+  readonly env?: Environment;
+  readonly fetch?: typeof fetch;
+}
+
 /** What the startup checks of a module's `auth` object return. */
 export interface ModuleSettings {
   readonly findings: readonly Finding[];
   /** Empty if `findings` contains an error. */
   readonly providers: readonly ConfiguredProvider[];
-  /** The option of that name, which sends the requests to the provider. */
-  readonly fetch?: typeof fetch | undefined;
+  /** Undefined if the module throws. */
+  readonly options?: ModuleOptions;
 }
 
 /** Milliseconds for the module to load. */

@@ -198,8 +198,8 @@ export const CHECKS = checkTable({
     remedy: "Set the number of seconds that you need. To use the default, remove the setting.",
   },
   W004: {
-    cause: ({ env }) =>
-      `IDP_SESSION_AUTO_REFRESH is on, but ${env("scope")} doesn't contain \`offline_access\`. Many providers send a refresh token only for that scope. Without a refresh token, a session ends when its ID token expires, often after an hour.`,
+    cause: ({ label }) =>
+      `idpauth refreshes sessions, but ${label("scope")} doesn't contain \`offline_access\`. Many providers send a refresh token only for that scope. Without a refresh token, a session ends when its ID token expires, often after an hour.`,
     remedy: ({ env }) =>
       `Add \`offline_access\` to ${env("scope")}, or set IDP_SESSION_AUTO_REFRESH to false. If your provider sends a refresh token without that scope, idpauth logs \`refresh_token_given\` after a sign-in, and you can ignore this warning.`,
   },

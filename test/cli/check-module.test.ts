@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import express from "express";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PROVIDER, settingsFor } from "./live-situations.mjs";
+import { PROVIDER, settingsFor, stopAfterRefusals } from "./live-situations.mjs";
 import { idpAuth } from "../../src/adapters/express/express.js";
 import { idpauth } from "../../src/cli/check-command.js";
 import type { IdpAuthOptions } from "../../src/index.js";
@@ -144,7 +144,7 @@ describe("idpauth check --module --live", () => {
     provider = await startTestProvider(PROVIDER);
   });
 
-  afterAll(() => provider.stop());
+  afterAll(() => stopAfterRefusals(provider));
 
   const own = () => ({
     issuer: provider.issuer,

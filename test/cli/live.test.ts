@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PROVIDER, settingsFor } from "./live-situations.mjs";
+import { PROVIDER, settingsFor, stopAfterRefusals } from "./live-situations.mjs";
 import { idpauth } from "../../src/cli/check-command.js";
 import { clockFindings } from "../../src/cli/live/check-clock.js";
 import type { Exchange } from "../../src/cli/live/timed-fetch.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
-import { runLive, checkIo } from "./live-run.js";
+import { checkIo, runLive } from "./live-run.js";
 
 let provider: TestProvider;
 
@@ -12,9 +12,7 @@ beforeAll(async () => {
   provider = await startTestProvider(PROVIDER);
 });
 
-afterAll(async () => {
-  await provider.stop();
-});
+afterAll(() => stopAfterRefusals(provider));
 
 const FILES: Record<string, string> = {
   ".env": "IDP_CLIENT_SECRET=not the right one\nSCOPE=openid profile offline_access\n",

@@ -150,8 +150,8 @@ describe("a finding about a provider names the variable that is set", () => {
       return [label("scope"), env("issuer"), env("secretKey")].join(", ");
     });
     expect(named).toEqual([
-      "IDP_PROVIDER_A_SCOPE (option providers.a.scope), IDP_PROVIDER_A_ISSUER, SECRET_KEY",
-      "SCOPE (option scope), IDP_PROVIDER_B_ISSUER, SECRET_KEY",
+      "IDP_PROVIDER_A_SCOPE, IDP_PROVIDER_A_ISSUER, SECRET_KEY",
+      "SCOPE, IDP_PROVIDER_B_ISSUER, SECRET_KEY",
     ]);
   });
 

@@ -8,7 +8,7 @@ const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256
 const provider = await startTestProvider({ clientJwks: [publicKey.export({ format: "jwk" })] });
 const { app } = createApp({ env: provider.env, clock: provider.clock, privateKey });
 const user = await signIn(app);
-expect(provider.requestsTo("token")[0].params.has("client_assertion")).toBe(true);
+expect(provider.requestsTo("token")[0]?.params.has("client_assertion")).toBe(true);
 await provider.stop();
 // #endregion
 

@@ -58,11 +58,11 @@ const closed = once(socket, "close");
 const stream = await fetch(new URL("/api/orders/stream", user.origin), {
   headers: { cookie: user.cookie },
 });
-const reader = stream.body.pipeThrough(new TextDecoderStream()).getReader();
+const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
 api.send("shipped");
-expect((await reader.read()).value).toContain("data: shipped");
+expect((await reader?.read())?.value).toContain("data: shipped");
 await user.follow("/idpauth/logout/");
-await expect(reader.read()).rejects.toThrow(); // the session has ended
+await expect(reader?.read()).rejects.toThrow(); // the session has ended
 // #endregion
 await closed;
 

@@ -41,6 +41,9 @@ export function flowFindings(document: Document): UnnamedFinding[] {
   return findings;
 }
 
+const PUSH_REQUIRED: SettingText = ({ env }) =>
+  `If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}. Otherwise, have the provider advertise one.`;
+
 /**
  * Compares the forms of authorization request that the provider requires with those that a login
  * has.
@@ -70,6 +73,7 @@ export function checkRequests(
       liveCheck(
         "E115",
         (names) => `${why(names)}, but the ${name} in the discovery document ${problem}.`,
+        isRequired ? PUSH_REQUIRED : undefined,
       ),
     ],
   };
@@ -131,7 +135,7 @@ export function checkRefresh(
   const doubt = refreshDoubt(settings, announcedIn(document));
   const uncertain = (why: SettingText, remedy?: SettingText) => {
     const message: SettingText = (names) =>
-      `IDP_SESSION_AUTO_REFRESH is on, but ${textWith(names, why)}. You might not get a refresh token.`;
+      `${names.label("sessionAutoRefresh")} is on, but ${textWith(names, why)}. You might not get a refresh token.`;
     return { fact: "uncertain", findings: [liveCheck("W103", message, remedy)] } as const;
   };
   switch (doubt) {

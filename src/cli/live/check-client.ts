@@ -160,7 +160,7 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
     const hasSecret = settings.privateKey === null;
     const message = (names: SettingNames) =>
       `The token endpoint refuses ${names.label("clientId")} with ${names.label(hasSecret ? "clientSecret" : "privateKey")} (${reason}). ` +
-      `${hasSecret ? `${names.env("tokenEndpointAuthMethod")} is` : "The client authenticates with"} ${authenticationInWords(settings, names)}.`;
+      `The client authenticates with ${authenticationInWords(settings, names)}.`;
     return {
       fact: "refused",
       findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)],
@@ -168,11 +168,11 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
   }
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
-    const message =
-      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint doesn't allow this client to refresh (${reason}). ` +
+    const message: SettingText = ({ label }) =>
+      `${label("sessionAutoRefresh")} is on, but the token endpoint doesn't allow this client to refresh (${reason}). ` +
       "If the provider sends a refresh token anyway, users get status 503 when their ID token expires. Otherwise, they're signed out.";
-    const remedy =
-      "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
+    const remedy: SettingText = ({ env }) =>
+      `Allow the refresh token grant for this client at the provider, or set ${env("sessionAutoRefresh")} to false.`;
     return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
   const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;

@@ -67,8 +67,9 @@ function endpointFindings(document: Document, settings: Settings): UnnamedFindin
     findings.push(
       liveCheck(
         "W101",
-        `The revocation_endpoint in the discovery document ${revocation}. IDP_TOKEN_REVOKE_ON_LOGOUT is on, but a logout can't revoke tokens, so they stay valid until they expire.`,
-        "If you accept that, set IDP_TOKEN_REVOKE_ON_LOGOUT to false.",
+        ({ label }) =>
+          `The revocation_endpoint in the discovery document ${revocation}, but ${label("tokenRevokeOnLogout")} is on. A logout can't revoke tokens, so they stay valid until they expire.`,
+        ({ env }) => `If you accept that, set ${env("tokenRevokeOnLogout")} to false.`,
       ),
     );
   }

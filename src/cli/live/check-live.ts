@@ -30,7 +30,7 @@ import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { keyFindings } from "./check-signing-keys.js";
 import { liveCheck } from "./live-check-table.js";
 import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
-import { listed, shownAddress } from "./message-parts.js";
+import { shownAddress } from "./message-parts.js";
 import type { ProviderTarget } from "./provider-targets.js";
 import { timedFetch, type Exchange, type TimedFetch } from "./timed-fetch.js";
 import { unusedProxy } from "./unused-proxy.js";
@@ -88,7 +88,11 @@ export async function checkLive({
     document: run.document,
     exchanges: run.exchanges,
     facts: run.facts,
-    findings: run.findings.map((finding) => named(finding, names)),
+    findings: run.findings.map((finding) => {
+      const { message, ...what } = named(finding, names);
+      // A setting's name may be the first word.
+      return { ...what, message: message.replace(/^the /, "The ") };
+    }),
     notSeen: run.notSeen.map((text) => withProvider(key, textWith(names, text))),
   };
 }
@@ -140,11 +144,7 @@ class LiveCheck {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer", "discoveryUrl")) {
-      const setting = this.#lacks("issuer") ? "issuer" : "discoveryUrl";
-      this.notSeen.push(
-        ({ env }) =>
-          `The identity provider: not checked, because of the errors above: ${env(setting)} can't be used.`,
-      );
+      this.notSeen.push("The identity provider: not checked, because of the errors above.");
       return;
     }
     const { clock, fetch } = this.#io;
@@ -273,10 +273,15 @@ class LiveCheck {
 
   /** Checks whether the provider accepts the client. */
   async #client(probe: Omit<ClientQuestion, "settings" | "clock">): Promise<void> {
-    const client = (
-      ["clientId", "clientSecret", "privateKey", "certificate", "tokenEndpointAuthMethod"] as const
-    ).filter((name) => this.#lacks(name));
-    if (client.length === 0) {
+    if (
+      !this.#lacks(
+        "clientId",
+        "clientSecret",
+        "privateKey",
+        "certificate",
+        "tokenEndpointAuthMethod",
+      )
+    ) {
       this.#progress("whether the provider accepts the client");
       const { fact, refreshes, findings } = await checkClient({
         ...probe,
@@ -292,7 +297,7 @@ class LiveCheck {
       );
     } else {
       this.notSeen.push(
-        `Whether the provider accepts the client: not checked without ${listed(client)}.`,
+        "Whether the provider accepts the client: not checked, because of the errors above.",
       );
     }
   }
@@ -330,9 +335,10 @@ class LiveCheck {
         );
       }
     } else {
+      const isUnset = redirectUri === null && !this.#lacks("baseUrl", "mountPath", "pathPrefix");
       this.notSeen.push(
         ({ env }) =>
-          `Whether the redirect URI is registered: not checked, since BASE_URL, ${env("clientId")} or ${env("scope")} is missing or can't be used.`,
+          `Whether the redirect URI is registered: not checked${isUnset ? `. Set ${env("baseUrl")} to check it` : ", because of the errors above"}.`,
       );
     }
   }

@@ -27,8 +27,8 @@ export interface RedirectUriResult {
   readonly findings: readonly UnnamedFinding[];
 }
 
-const INVALID_REQUEST: SettingText = ({ env }) =>
-  `Compare ${env("scope")} and the client's registration at the provider with the error. If the registration requires pushed authorization ` +
+const INVALID_REQUEST: SettingText = ({ env, label }) =>
+  `Compare ${label("scope")} and the client's registration at the provider with the error. If the registration requires pushed authorization ` +
   `requests (PAR), set ${env("pushedRequests")} to \`always\`. If it requires signed request objects, turn that requirement off, because idpauth ` +
   "doesn't support it.";
 
@@ -93,8 +93,8 @@ function pushFinding(error: unknown, redirectUri: string): UnnamedFinding {
     return liveCheck(
       "W110",
       message,
-      ({ env }) =>
-        `Register exactly ${redirectUri} at the provider, for this client ID. Compare ${env("scope")} with the error.`,
+      ({ label }) =>
+        `Register exactly ${redirectUri} at the provider, for this client ID. Compare ${label("scope")} with the error.`,
     );
   }
   if (!(error instanceof ProviderUnavailableError)) throw error;

@@ -1,3 +1,4 @@
+import type { SettingText } from "../../config/setting-names.js";
 import { ProviderUnavailableError } from "../../errors.js";
 import { counted } from "./message-parts.js";
 
@@ -6,8 +7,12 @@ export interface Failure {
   readonly kind: "network" | "certificate" | "too_large";
   /** Completes "the provider at …": `refuses connections`. */
   readonly words: string;
-  readonly remedy?: string;
+  readonly remedy?: SettingText;
 }
+
+const SLOW: SettingText = ({ env }) =>
+  "Check the address, and the DNS, firewalls and proxies between this machine and the provider. Then check the provider's health. " +
+  `If the provider is only slow, set ${env("httpTimeout")} to more seconds.`;
 
 const NO_NAME = "Check the spelling of the hostname, and this machine's DNS configuration.";
 
@@ -83,7 +88,8 @@ export function failureOf(error: unknown, timeout: number): Failure {
     if (error.reason === "timeout") {
       return {
         kind: "network",
-        words: `doesn't respond within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)`,
+        words: `doesn't respond within ${counted(timeout, "second")}`,
+        remedy: SLOW,
       };
     }
   }

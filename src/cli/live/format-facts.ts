@@ -24,7 +24,7 @@ export function factLines(facts: LiveFacts): string[] {
     store,
   } = facts;
   const lines = [
-    `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or can't be used"}${registration(facts)}`,
+    `redirect URI: ${redirectUri ?? "unknown, since the application's base URL is unset or can't be used"}${registration(facts)}`,
     cookie && cookieLine(cookie),
     issuer && `issuer: ${issuer}`,
     ...(endpoints === null ? [] : endpointLines(endpoints)),

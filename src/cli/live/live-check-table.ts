@@ -97,12 +97,12 @@ export const LIVE_CHECKS = checkTable(
         "Check the scopes' spelling. The provider might support scopes that it doesn't advertise, or it might refuse the login.",
     },
     W103: {
-      cause:
-        "IDP_SESSION_AUTO_REFRESH is on, but the discovery document doesn't advertise refresh tokens. Some providers send them without advertising them. " +
+      cause: ({ label }) =>
+        `${label("sessionAutoRefresh")} is on, but the discovery document doesn't advertise refresh tokens. Some providers send them without advertising them. ` +
         "Without a refresh token, a session ends when its ID token expires.",
-      remedy:
+      remedy: ({ env }) =>
         "Sign in once. If the provider sends a refresh token, idpauth logs `refresh_token_given`, and you can ignore this warning. " +
-        "Otherwise, allow refresh tokens for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.",
+        `Otherwise, allow refresh tokens for this client at the provider, or set ${env("sessionAutoRefresh")} to false.`,
     },
     W104: {
       cause:
@@ -117,8 +117,8 @@ export const LIVE_CHECKS = checkTable(
         `Set ${env("tokenEndpointAuthMethod")} to a method that the provider advertises and the client's registration allows.`,
     },
     W106: {
-      cause:
-        "The provider's clock and this machine's clock differ by more than IDP_CLOCK_TOLERANCE.",
+      cause: ({ label }) =>
+        `The provider's clock and this machine's clock differ by more than ${label("clockTolerance")}.`,
       remedy:
         "Synchronize this machine's clock (NTP). If it is correct, the provider's clock is wrong.",
     },
@@ -133,8 +133,8 @@ export const LIVE_CHECKS = checkTable(
     W110: {
       cause:
         "The authorization endpoint redirects to the application with an error about the request, or it doesn't work.",
-      remedy: ({ env }) =>
-        `Compare ${env("scope")} and the client's registration at the provider with the error.`,
+      remedy: ({ label }) =>
+        `Compare ${label("scope")} and the client's registration at the provider with the error.`,
     },
     W111: {
       cause:
@@ -143,8 +143,8 @@ export const LIVE_CHECKS = checkTable(
         "Check the path. If it is correct, start the application once, which creates the file, and run the check again.",
     },
     W113: {
-      cause: ({ env }) =>
-        `${env("logoutAtProvider")}, ${env("backchannelLogout")} or ${env("frontchannelLogout")} is on, but the discovery document doesn't advertise that logout.`,
+      cause: ({ label }) =>
+        `${label("logoutAtProvider")}, ${label("backchannelLogout")} or ${label("frontchannelLogout")} is on, but the discovery document doesn't advertise that logout.`,
       remedy:
         "Turn the setting off, or turn the logout on at the provider. If your provider supports more than its discovery document lists, as Entra ID does, " +
         "ignore this warning.",

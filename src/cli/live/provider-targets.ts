@@ -1,10 +1,7 @@
-import {
-  SETTINGS,
-  type Environment,
-  type ConfiguredProvider,
-  type SettingName,
-} from "../../config/read-settings.js";
+import { SETTINGS, type Environment, type SettingName } from "../../config/read-settings.js";
 import { SETTING_NAMES, type SettingNames } from "../../config/setting-names.js";
+import type { ModuleSettings } from "../module-settings.js";
+import { givenNames } from "./given-names.js";
 import { providerEnvironments } from "./provider-environments.js";
 import { usableSettings, type UsableSettings } from "./usable-settings.js";
 
@@ -12,26 +9,26 @@ import { usableSettings, type UsableSettings } from "./usable-settings.js";
 export interface ProviderTarget extends UsableSettings {
   /** Undefined: there is one provider, without a key. */
   readonly key: string | undefined;
-  /** Names the settings in a message as this provider's are set. */
+  /** Names the settings as the application sets them. */
   readonly names: SettingNames;
 }
 
 /**
  * Returns the providers to check.
  *
- * @param providers those of a module's `auth` object, none if its settings contain errors.
- *   Undefined: those in the environment
+ * @param module of `--module`. Undefined: the settings are those in the environment
  */
 export function providerTargets(
   env: Environment,
-  providers?: readonly ConfiguredProvider[],
+  module?: ModuleSettings,
 ): readonly ProviderTarget[] {
-  if (providers === undefined)
+  if (module === undefined)
     return providerEnvironments(env).map(({ key, names, env: own }) => ({
       key,
-      names,
+      names: givenNames(names, { env }),
       ...usableSettings(own),
     }));
+  const { providers, options } = module;
   const all = new Set(Object.keys(SETTINGS) as SettingName[]);
   if (providers.length === 0)
     return [
@@ -42,5 +39,10 @@ export function providerTargets(
         refused: all,
       },
     ];
-  return providers.map((one) => ({ ...one, refused: new Set() }));
+  const given = { options, env: options?.env ?? env };
+  return providers.map((one) => ({
+    ...one,
+    names: givenNames(one.names, given),
+    refused: new Set(),
+  }));
 }
