@@ -188,12 +188,17 @@ describe("a download", () => {
 
   it("that waited for its guard keeps the server open no longer than the timeout, too", async () => {
     const { api } = await nodeApi(() => undefined);
-    let pass: () => void = () => undefined;
+    let pass!: () => void;
+    let arrive!: () => void;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
     const proxy = await front(api, {
-      before: () => new Promise<void>((resolve) => (pass = resolve)),
+      before() {
+        arrive();
+        return new Promise<void>((resolve) => (pass = resolve));
+      },
     });
     const asked = request(proxy.port, "/api/orders/file");
-    await soon();
+    await arrived;
     const serverClosed = new Promise((resolve) => proxy.server.close(resolve));
     const { closed } = close(proxy, 0.1);
     await closed;
