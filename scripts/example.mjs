@@ -14,9 +14,11 @@ import { headline, node, npm, npmCommand, root } from "./run.mjs";
 endWithNpm();
 const examples = path.join(root, "examples");
 const name = process.argv[2] ?? "";
-const names = readdirSync(examples).filter((folder) =>
-  existsSync(path.join(examples, folder, "package.json")),
-);
+/** Examples that need more than one provider. Their READMEs tell how to start them. */
+const OTHERS = ["express-complete"];
+const names = readdirSync(examples)
+  .filter((folder) => existsSync(path.join(examples, folder, "package.json")))
+  .filter((folder) => !OTHERS.includes(folder));
 if (!names.includes(name)) {
   console.error(`Name an example: npm run example -- ${names.join(" | ")}`);
   process.exit(1);

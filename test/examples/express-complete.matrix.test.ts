@@ -157,6 +157,16 @@ const STAYS =
 /** Of `idpAuth`, `forbidden` and `saveUser`. */
 const CLOSING_BRACKETS = 3;
 
+it("is private, and depends on the versions that the project is tested with", () => {
+  const { version, dependencies, devDependencies } = manifestOf(path.resolve(EXAMPLE, "../.."));
+  const example = manifestOf(EXAMPLE);
+  expect(example.private).toBe(true);
+  expect({ ...devDependencies, ...dependencies, idpauth: `^${version}` }).toMatchObject({
+    ...example.dependencies,
+    ...example.devDependencies,
+  });
+});
+
 it("at most 30 of its lines would vanish if it had no sign-in", () => {
   const lines = readdirSync(EXAMPLE, { recursive: true, encoding: "utf8" })
     .filter((file) => /^(?!test\/|node_modules\/|orders-api).*js$/.test(file))
