@@ -1,6 +1,12 @@
 import "reflect-metadata";
 import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  get,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
@@ -201,6 +207,29 @@ describe.each(APPLICATIONS)("%s", (_name, create) => {
     ).toBe(200);
     expect((await fetch(`${user.origin}/reports`)).status).toBe(401);
   });
+});
+
+it("an application of Fastify is reached at its own server, which gets upgrades too", async () => {
+  const app = fastify();
+  const accepted =
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
+  app.server.on("upgrade", (_message, socket) => socket.end(accepted));
+  const user = await browser(app);
+  cleanups.push(() => user.close());
+  const request = get(user.origin, { headers: { connection: "upgrade", upgrade: "test" } });
+  const [response] = (await once(request, "upgrade")) as [IncomingMessage];
+  expect(response.statusCode).toBe(101);
+  // A second browser finds the server listening.
+  const other = await browser(app);
+  cleanups.push(() => other.close());
+  expect(other.origin).toBe(user.origin);
+});
+
+it("an application of Fastify that listens is reached where it does", async () => {
+  const app = fastify();
+  cleanups.push(() => app.close());
+  const address = await app.listen({ host: "127.0.0.1", port: 0 });
+  expect((await browser(app)).origin).toBe(address);
 });
 
 describe("a user", () => {

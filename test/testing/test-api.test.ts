@@ -255,10 +255,12 @@ describe("a stream", () => {
     expect((await reader.read()).value).toBe("id: 1\ndata: one\n\n");
     api.send("two\nlines");
     expect((await reader.read()).value).toBe("id: 2\ndata: two\ndata: lines\n\n");
+    api.send({ id: 7 });
+    expect((await reader.read()).value).toBe('id: 3\ndata: {"id":7}\n\n');
     await reader.cancel();
-    const again = (await connect("2")).body!.pipeThrough(new TextDecoderStream()).getReader();
+    const again = (await connect("3")).body!.pipeThrough(new TextDecoderStream()).getReader();
     api.send("three");
-    expect((await again.read()).value).toBe("id: 3\ndata: three\n\n");
+    expect((await again.read()).value).toBe("id: 4\ndata: three\n\n");
     await again.cancel();
   });
 

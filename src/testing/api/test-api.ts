@@ -59,8 +59,11 @@ export interface TestApi {
    * sign-in is too old, or of another `acr`. Without a parameter, it stops.
    */
   requireStepUp(requirement?: StepUpRequirement): void;
-  /** Sends an event to each open `/stream`, and a message to each open WebSocket. */
-  send(data: string): void;
+  /**
+   * Sends an event to each open `/stream`, and a message to each open WebSocket: a string as it is,
+   * and anything else as JSON.
+   */
+  send(data: unknown): void;
   /** Closes the listener and every connection at once. */
   stop(): Promise<void>;
   /** The same as `stop`, for `await using api = await startTestApi(provider)`. */
@@ -139,8 +142,9 @@ class RunningApi implements TestApi {
     this.#stepUp = requirement;
   }
 
-  send(data: string): void {
-    for (const listener of this.#listeners) listener.send(data);
+  send(data: unknown): void {
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    for (const listener of this.#listeners) listener.send(text);
   }
 
   async stop(): Promise<void> {

@@ -73,7 +73,8 @@ const opened = new WeakMap<object, Opened>();
 export async function serve(app: TestedApplication): Promise<Served> {
   if (typeof app === "string" || app instanceof URL) return runningElsewhere(app);
   assertReachable(app);
-  if (isServer(app) && app.listening && !opened.has(app)) return listening(app);
+  const own = ownServer(app);
+  if (own?.listening === true && !opened.has(app)) return listening(own);
   const entry = opened.get(app) ?? open(app);
   // Counted before the first await, so that a release meanwhile does not close the server.
   entry.users += 1;
@@ -110,7 +111,7 @@ async function listen(
   app: Exclude<TestedApplication, string | URL>,
   failed: (error: unknown) => void,
 ): Promise<HttpServer> {
-  const server = isServer(app) ? app : createServer(await listenerOf(app, failed));
+  const server = await serverOf(app, failed);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
@@ -120,6 +121,13 @@ async function listen(
   });
   server.unref();
   return server;
+}
+
+async function serverOf(app: unknown, failed: (error: unknown) => void): Promise<HttpServer> {
+  const own = ownServer(app);
+  if (own === undefined) return createServer(await listenerOf(app, failed));
+  if (isFastify(app)) await app.ready();
+  return own;
 }
 
 async function listenerOf(
@@ -133,9 +141,9 @@ async function listenerOf(
       await app.init();
       return listenerOf((app.getHttpAdapter() as { getInstance(): unknown }).getInstance(), failed);
     }
-    if (has(app, "ready") && has(app, "routing")) {
+    if (isFastify(app)) {
       await app.ready();
-      return (request, response) => void app.routing(request, response);
+      return (request, response) => app.routing(request, response);
     }
     if (has(app, "callback")) return app.callback() as RequestListener;
     if (has(app, "fetch")) return fetchListener((request) => app.fetch(request), failed);
@@ -158,8 +166,21 @@ function has<Name extends string>(
   return typeof (value as Record<string, unknown>)[name] === "function";
 }
 
-function isServer(app: unknown): app is HttpServer {
-  return app instanceof HttpServer;
+/**
+ * A server that belongs to the application. Fastify's also gets the upgrades to WebSockets, which a
+ * listener doesn't.
+ */
+function ownServer(app: unknown): HttpServer | undefined {
+  const server = isFastify(app) ? app.server : app;
+  return server instanceof HttpServer ? server : undefined;
+}
+
+function isFastify(app: unknown): app is {
+  readonly server: unknown;
+  ready(): Promise<unknown>;
+  routing: RequestListener;
+} {
+  return typeof app === "object" && app !== null && has(app, "ready") && has(app, "routing");
 }
 
 /** Checks the type for JavaScript tests. */
