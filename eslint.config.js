@@ -20,6 +20,7 @@ export default defineConfig(
     "examples/svelte/",
     "examples/vue/",
     "test/compositions/application/",
+    "examples/fastify-react/",
     "examples/spa-react/",
     // Chromium runs it, in test/examples/express-complete.matrix.test.ts.
     "examples/express-complete/public/",

@@ -165,6 +165,30 @@ function linkPrograms(name: string, modules: string): void {
   }
 }
 
+/**
+ * As `npm test` runs it, with nothing of this run in its environment. Gives what it printed; fails
+ * when a test does.
+ */
+export async function npmTest(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const programs = path.join(folder, "node_modules/.bin");
+  const surroundings = {
+    PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`,
+    HOME: folder,
+    ...env,
+  };
+  const command = manifestOf(folder).scripts?.["test"] ?? "false";
+  const { stdout } = await run("sh", ["-c", command], { cwd: folder, env: surroundings }).catch(
+    (error: unknown) => {
+      const { stdout: printed, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${command} failed:\n${printed}\n${stderr}`);
+    },
+  );
+  return stdout;
+}
+
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServer } from "vite";
@@ -10,6 +8,7 @@ import { startTestProvider, type TestProvider } from "../../src/testing/provider
 import { TestUser } from "../browser/test-user.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
+import { compile } from "./compile-example.js";
 import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
 import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
 
@@ -21,7 +20,6 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/spa-react");
 const SOURCES = ["app.mjs", "server.mjs", "index.html", "src/main.tsx", "vite.config.mjs"];
 const START_PAGE = path.join(ROOT, "docs/start/single-page-application.md");
-const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
 
 /**
  * A line that is there for the authentication alone. A guard, `auth.fetch` or the returned object
@@ -72,14 +70,6 @@ it("is under 160 lines, of which at most 15 are authentication", () => {
   const authentication = code.filter((line) => AUTHENTICATION.test(line.replace(/\/\/ .*/, "")));
   expect(authentication.length, authentication.join("\n")).toBeLessThanOrEqual(15);
 });
-
-/** Returns what the compiler reports. */
-async function compile(project: string): Promise<string> {
-  return promisify(execFile)(process.execPath, [COMPILER, "-p", project]).then(
-    ({ stdout }) => stdout,
-    (error: unknown) => (error as { stdout: string }).stdout,
-  );
-}
 
 describe("examples/spa-react", () => {
   let packed: PackedPackage;
@@ -144,25 +134,7 @@ describe("examples/spa-react", () => {
   it(
     "passes a strict type check, the server too",
     async () => {
-      const strict = {
-        module: "nodenext",
-        strict: true,
-        allowJs: true,
-        checkJs: true,
-        noEmit: true,
-        skipLibCheck: true,
-      };
-      const compilerOptions = {
-        ...strict,
-        types: ["node"],
-        typeRoots: [path.join(ROOT, "node_modules/@types")],
-      };
-      writeFileSync(
-        path.join(folder, "tsconfig.server.json"),
-        JSON.stringify({ compilerOptions, files: ["app.mjs", "server.mjs", "vite.config.mjs"] }),
-      );
-      for (const project of ["tsconfig.json", "tsconfig.server.json"])
-        expect(await compile(path.join(folder, project))).toBe("");
+      expect(await compile(folder, ["app.mjs", "server.mjs", "vite.config.mjs"])).toBe("");
     },
     BUILD,
   );

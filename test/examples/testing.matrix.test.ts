@@ -5,7 +5,13 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
 import { chromiumForTests } from "../support/chromium.js";
-import { installExample, installExampleOf, manifestOf, PackedPackage } from "./example-process.js";
+import {
+  installExample,
+  installExampleOf,
+  manifestOf,
+  npmTest,
+  PackedPackage,
+} from "./example-process.js";
 
 // Each folder of examples/testing/ as it is, outside the project, over the packed package, by its
 // own runner.
@@ -41,30 +47,6 @@ function install(example: string): string {
     : installExample(source, packed);
   folders.push(folder);
   return folder;
-}
-
-/**
- * As `npm test` runs it, with nothing of this run in its environment. Gives what it printed; fails
- * when a test does.
- */
-async function npmTest(
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const programs = path.join(folder, "node_modules/.bin");
-  const surroundings = {
-    PATH: `${programs}${path.delimiter}${process.env["PATH"] ?? ""}`,
-    HOME: folder,
-    ...env,
-  };
-  const command = manifestOf(folder).scripts?.["test"] ?? "false";
-  const { stdout } = await run("sh", ["-c", command], { cwd: folder, env: surroundings }).catch(
-    (error: unknown) => {
-      const { stdout: printed, stderr } = error as { stdout: string; stderr: string };
-      throw new Error(`${command} failed:\n${printed}\n${stderr}`);
-    },
-  );
-  return stdout;
 }
 
 /** The lines that somebody would have to write. */

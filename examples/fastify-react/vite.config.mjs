@@ -1,0 +1,22 @@
+import { defineConfig } from "vite";
+
+/**
+ * During development, the browser loads the front end from Vite, which forwards requests to the
+ * server. `changeOrigin: false` keeps the browser's Host header, and `ws: true` also forwards
+ * WebSockets.
+ * @type {import("vite").ProxyOptions}
+ */
+const server = {
+  target: "http://localhost:3001",
+  changeOrigin: false,
+  ws: true,
+  // When the server breaks off an event stream, Vite would leave the browser's half open.
+  configure: (proxy) =>
+    proxy.on("proxyRes", (response, _request, toBrowser) =>
+      response.on("error", () => toBrowser.destroy()),
+    ),
+};
+
+export default defineConfig({
+  server: { port: 3000, strictPort: true, proxy: { "/api": server, "/idpauth": server } },
+});
