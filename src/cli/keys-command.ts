@@ -7,7 +7,7 @@ import type { ExitCode, Write } from "./check-command.js";
 const KEYS_HELP = `Usage: idpauth keys [--type=TYPE] [--file=FILE]
 
 Creates a private key with which the application authenticates at its provider, instead of a client secret (private_key_jwt).
-It prints the public half, which you register at the provider.
+It prints the public half, which you register at the provider, as a JWK set. stdout has only the JWK set.
 
   --type=TYPE  rsa (default; 2,048 bits, which every provider accepts), ec (P-256) or ed25519
   --file=FILE  where to write the private key; default idp-private-key.pem. An existing file is never overwritten
@@ -62,10 +62,10 @@ In the application's environment, in place of IDP_CLIENT_SECRET:
 At the provider, choose private_key_jwt ("signed JWT", "public key") for the client, and register this public JWK set.
 The application publishes it at /idpauth/jwks, an address for the client's jwks_uri.
 
-${JSON.stringify({ keys }, undefined, 2)}
 `,
-    "stdout",
+    "stderr",
   );
+  write(`${JSON.stringify({ keys }, undefined, 2)}\n`, "stdout");
   return 0;
 }
 

@@ -1,7 +1,7 @@
 import type { TestProvider } from "./provider/test-provider.js";
 
 /** The settings that all providers of an application share. */
-const SHARED = ["SECRET_KEY", "BASE_URL", "IDP_DEBUG"];
+const SHARED = ["SECRET_KEY", "BASE_URL", "IDP_DEBUG", "IDP_PROVIDERS"];
 
 /**
  * Returns the environment variables of an application with several test providers: those of each
@@ -21,6 +21,7 @@ export function providersEnv(
   });
   return {
     ...(Object.fromEntries(variables) as Record<string, string>),
+    // After the empty value that each provider alone has.
     IDP_PROVIDERS: Object.keys(providers).join(" "),
   };
 }

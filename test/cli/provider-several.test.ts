@@ -94,4 +94,16 @@ describe("several providers of `idpauth provider`", () => {
     }
     expect(provider.stderr()).toBe("");
   });
+
+  it("have different signing keys", async () => {
+    const argv = ["--port=0", "--providers=staff,customers"];
+    const provider = await startProvider(argv, { folder: emptyFolder() });
+    const keyOf = async (key: string) => {
+      const response = await fetch(`${provider.issuer}/${key}/jwks`);
+      return ((await response.json()) as { keys: Record<string, string>[] }).keys[0]?.["n"];
+    };
+    const staff = await keyOf("staff");
+    expect(staff).toMatch(/^[\w-]{342}$/);
+    expect(await keyOf("customers")).not.toBe(staff);
+  });
 });

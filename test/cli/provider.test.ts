@@ -366,8 +366,10 @@ describe("the file of `idpauth provider`", () => {
     const folder = emptyFolder();
     const file = path.join(folder, "state.json");
     writeFileSync(file, content);
+    chmodSync(file, 0o644);
     const ended = await runProvider(["--port=0", "--data=state.json"], { folder });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(statSync(file).mode & 0o777).toBe(0o644);
     expect((ended as { stderr: string }).stderr).toContain(
       `The file ${file} isn't a readable state file of \`idpauth provider\``,
     );
@@ -458,18 +460,32 @@ describe("the settings that `idpauth provider` gives", () => {
     for (const secret of [written["SECRET_KEY"], written["IDP_CLIENT_SECRET"]])
       expect(provider.stdout).not.toContain(secret);
 
-    // The application's own changes stay at the next start.
-    writeFileSync(file, `${readFileSync(file, "utf8")}BASE_URL=http://localhost:8080\n`);
-    const own = readFileSync(file, "utf8");
     await provider.stop();
-    const again = await startProvider(
-      [`--port=${provider.port}`, "--write-env", "--data=state.json"],
-      { folder },
-    );
+    const argv = [`--port=${provider.port}`, "--write-env", "--data=state.json"];
+    const again = await startProvider(argv, { folder });
     expect(again.stdout).toContain(
       "The application's settings are already in .env. The file is unchanged.",
     );
+    await again.stop();
+
+    // The application's own changes stay at the next start.
+    const own = `${readFileSync(file, "utf8")}BASE_URL=http://localhost:8080\nSECRET_KEY=own\n`;
+    writeFileSync(file, own);
+    const changed = await startProvider([...argv, "--pushed-requests"], { folder });
+    expect(changed.stdout).toContain(
+      ".env already names this provider, so the file is unchanged. These settings are different in it:\n\n" +
+        "IDP_PUSHED_REQUESTS=always\nBASE_URL=http://localhost:3000\n",
+    );
+    expect(changed.stdout).not.toContain("SECRET_KEY");
     expect(readFileSync(file, "utf8")).toBe(own);
+    await changed.stop();
+
+    writeFileSync(
+      file,
+      own.replace("BASE_URL=http://localhost:8080", "IDP_PUSHED_REQUESTS=always"),
+    );
+    const without = await startProvider(argv, { folder });
+    expect(without.env).toEqual({ IDP_PUSHED_REQUESTS: "" });
   });
 
   it("--write-env overwrites no file that names another provider", async () => {

@@ -345,6 +345,22 @@ describe("a user", () => {
   });
 });
 
+it.each<[string, Readonly<Record<string, string>>]>([
+  ["a key", { IDP_PRIVATE_KEY: "file:idp-private-key.pem" }],
+  ["pushed requests", { IDP_PUSHED_REQUESTS: "always" }],
+  [
+    "several providers",
+    {
+      IDP_PROVIDERS: "staff,customers",
+      IDP_PROVIDER_STAFF_ISSUER: "http://127.0.0.1:9400/staff",
+      IDP_PROVIDER_CUSTOMERS_ISSUER: "http://127.0.0.1:9400/customers",
+    },
+  ],
+])("provider.env wins over a developer's .env with %s", async (_name, developer) => {
+  const user = await signIn(expressApp({ env: { ...developer, ...provider.env } }), GRACE);
+  expect((await user.get("/reports")).json().email).toBe(GRACE.email);
+});
+
 describe("an application with several providers", () => {
   let customers: TestProvider;
   beforeEach(async () => {
@@ -364,6 +380,13 @@ describe("an application with several providers", () => {
     expect(user.returnedTo?.search).toBe("?month=10");
     const ada = await signIn(app, { email: "ada@example.com" }, { provider: "staff" });
     expect((await ada.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
+  });
+
+  it("whose settings win over a developer's .env with others", async () => {
+    const env = providersEnv({ staff: provider });
+    const developer = { IDP_PROVIDERS: "customers", IDP_PROVIDER_STAFF_PUSHED_REQUESTS: "always" };
+    const user = await signIn(expressApp({ env: { ...developer, ...env } }), GRACE);
+    expect((await user.get("/reports")).json().email).toBe(GRACE.email);
   });
 
   it("signs in at the default provider if none is named", async () => {

@@ -93,7 +93,7 @@ async function keyApplication({ folder }) {
     "keys",
     `--file=${file}`,
   ]);
-  const jwks = JSON.parse(stdout.slice(stdout.indexOf("\n{")));
+  const jwks = JSON.parse(stdout);
   return {
     client: { method: "private_key_jwt", jwks },
     env: { IDP_PRIVATE_KEY: `file:${file}` },

@@ -11,17 +11,19 @@ export function envLines(settings: ApplicationSettings): string {
 const HEAD =
   "# Written by `npx idpauth provider`, for development. Keep this file out of version control.\n";
 
-/**
- * The result: the file was written, it already names this provider, or it has other settings and
- * stays unchanged.
- */
-export type Outcome = "written" | "same" | "other";
+/** What became of the file. */
+export type Outcome =
+  | { readonly kind: "written" }
+  /** It names this provider, and stays unchanged. `differing`: the settings to change in it. */
+  | { readonly kind: "kept"; readonly differing: ApplicationSettings }
+  /** It names other providers, and stays unchanged. */
+  | { readonly kind: "other" };
 
 /** @throws Error the file cannot be written, or an existing file cannot be read */
 export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
   try {
     writeFileSync(file, HEAD + envLines(settings), { flag: "wx", mode: 0o600 });
-    return "written";
+    return { kind: "written" };
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
@@ -30,9 +32,19 @@ export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
   const ofProviders = [...Object.keys(settings), ...Object.keys(found)].filter(
     (name) => OF_PROVIDERS.test(name) || (name.endsWith("PRIVATE_KEY") && name in settings),
   );
-  return ofProviders.every((name) => (found[name] ?? "") === (settings[name] ?? ""))
-    ? "same"
-    : "other";
+  const differs = (name: string) => (found[name] ?? "") !== (settings[name] ?? "");
+  if (ofProviders.some(differs)) return { kind: "other" };
+  // Each SECRET_KEY is right.
+  const names = [...Object.keys(settings), ...Object.keys(found).filter(isPushed)].filter(
+    (name) => differs(name) && !(name === "SECRET_KEY" && found[name]),
+  );
+  const differing = names.map((name) => [name, settings[name] ?? ""] as const);
+  return { kind: "kept", differing: Object.fromEntries(differing) };
+}
+
+/** An application that pushes can't sign in at a provider that was started without it. */
+function isPushed(name: string): boolean {
+  return /^IDP_(?:.*_)?PUSHED_REQUESTS$/.test(name);
 }
 
 /** The settings that say which providers they are for. */

@@ -5,7 +5,7 @@ import type { ExitCode, Write } from "../check-command.js";
 import { settingsFor, type ApplicationSettings } from "./application-settings.js";
 import { textClaim } from "./choosable-people.js";
 import { developmentProvider, type DevelopmentProvider } from "./development-provider.js";
-import { envLines, writeEnv } from "./env-file.js";
+import { envLines, writeEnv, type Outcome } from "./env-file.js";
 import { readClientJwks, readIdentity } from "./input-files.js";
 import { PROVIDER_HELP } from "./provider-help.js";
 import { ADDRESS, close, listen, newServer, serve } from "./provider-server.js";
@@ -190,17 +190,24 @@ ${envLines(settings)}`;
 
 /** @throws StartError the file names another provider; it stays unchanged */
 function writtenEnv(name: string, settings: ApplicationSettings, { folder }: ProviderIo): string {
-  let outcome: ReturnType<typeof writeEnv>;
+  let outcome: Outcome;
   try {
     outcome = writeEnv(path.resolve(folder, name), settings);
   } catch (error) {
     throw new StartError(`${name} can't be written (${codeOf(error)})`);
   }
-  if (outcome === "written") return `Wrote the application's settings to ${name}\n`;
-  if (outcome === "same")
-    return `The application's settings are already in ${name}. The file is unchanged.\n`;
+  if (outcome.kind === "written") return `Wrote the application's settings to ${name}\n`;
+  if (outcome.kind === "kept") return unchangedEnv(name, outcome.differing);
   throw new StartError(
     `${name} exists and doesn't name this provider. The command never overwrites a file. Remove the file, choose another file ` +
       "(--write-env=FILE), or start without --write-env and copy the settings that the command prints",
   );
+}
+
+function unchangedEnv(name: string, differing: ApplicationSettings): string {
+  if (Object.keys(differing).length === 0)
+    return `The application's settings are already in ${name}. The file is unchanged.\n`;
+  return `${name} already names this provider, so the file is unchanged. These settings are different in it:
+
+${envLines(differing)}`;
 }

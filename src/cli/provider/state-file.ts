@@ -67,7 +67,7 @@ async function newProvider(): Promise<KeptProvider> {
   return {
     clientSecret: randomSecret(),
     clientKey: newClientKey(),
-    keys: await SigningKeys.create(),
+    keys: await SigningKeys.generate(),
     grants: new Grants(),
     sessions: new ProviderSessions(),
   };
@@ -90,19 +90,26 @@ function newClientKey(): string {
  */
 export function readState(file: string): KeptState | undefined {
   let text: string;
+  let mode: number;
   try {
     const status = lstatSync(file);
     if (!status.isFile()) throw unusable(file, "isn't a regular file");
     if (process.getuid !== undefined && status.uid !== process.getuid())
       throw unusable(file, "belongs to another user");
-    // The file contains secrets.
-    if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
+    mode = status.mode;
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof StartError) throw error;
     if (codeOf(error) === "ENOENT") return undefined;
     throw unusable(file, `can't be read (${codeOf(error)})`);
   }
+  const state = stateOf(file, text);
+  // The file contains secrets. Any other file, which --data names by mistake, keeps its mode.
+  if (process.getuid !== undefined && (mode & 0o077) !== 0) chmodSync(file, 0o600);
+  return state;
+}
+
+function stateOf(file: string, text: string): KeptState {
   try {
     return stateIn(JSON.parse(text));
   } catch {
@@ -136,8 +143,8 @@ export function writeState(file: string, { secretKey, providers }: KeptState): v
 
 function unusable(file: string, what: string): StartError {
   return new StartError(
-    `The file ${file} ${what}. Name another file with --data=FILE, or delete this file. After that, users must sign in again, and ` +
-      "the application needs the new settings.",
+    `The file ${file} ${what}. Name another file with --data=FILE. If this command has created the file, you can also delete it: users must then sign in ` +
+      "again, and the application needs the new settings.",
   );
 }
 

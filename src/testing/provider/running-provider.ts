@@ -115,6 +115,10 @@ export class RunningProvider implements TestProvider, ProviderState {
       BASE_URL: "",
       IDP_DEBUG: "off",
       IDP_ALLOWED_TENANTS: this.settings.tenant ?? "",
+      // Those that `idpauth provider` writes besides.
+      IDP_PRIVATE_KEY: "",
+      IDP_PUSHED_REQUESTS: "",
+      IDP_PROVIDERS: "",
     };
   }
 

@@ -132,6 +132,11 @@ export class SigningKeys {
     return new SigningKeys({ ...(await firstKey), kid: newKid() });
   }
 
+  /** Returns keys that no other provider has. */
+  static async generate(): Promise<SigningKeys> {
+    return new SigningKeys(await createSigningKey(newKid()));
+  }
+
   /** @throws Error if the text is no RSA key */
   static from({ kid, pem }: KeptKey): SigningKeys {
     const privateKey = createPrivateKey(pem);

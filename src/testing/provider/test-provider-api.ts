@@ -40,7 +40,9 @@ export interface TestProvider extends ProviderHooks {
   /** The present value of `settings.clientSecret`. */
   readonly clientSecret: string;
   /**
-   * The settings of a client of this provider, with a fixed key that is for tests only. Use it for
+   * The settings of a client of this provider, with a fixed key that is for tests only. Empty
+   * values replace those of a developer's `.env`; for a setting of your own, put it after these:
+   * `{ ...provider.env, IDP_PUSHED_REQUESTS: "always" }`. Use it for
    * `idpAuth({ env: provider.env })`, the environment of another process, or
    * `Object.assign(process.env, provider.env)`.
    */
@@ -160,4 +162,7 @@ type EnvironmentName =
   | "SCOPE"
   | "BASE_URL"
   | "IDP_DEBUG"
-  | "IDP_ALLOWED_TENANTS";
+  | "IDP_ALLOWED_TENANTS"
+  | "IDP_PRIVATE_KEY"
+  | "IDP_PUSHED_REQUESTS"
+  | "IDP_PROVIDERS";
