@@ -74,6 +74,7 @@ describe("several providers of `idpauth provider`", () => {
       { folder },
     );
     const issuer = (key: string) => `${provider.issuer}/${key}`;
+    const moduli = new Set<string>();
     for (const key of ["staff", "customers"]) {
       const api = await startApi(issuer(key));
       const { origin, lines } = await startApplication(folder, api);
@@ -83,6 +84,10 @@ describe("several providers of `idpauth provider`", () => {
       expect(page.url.searchParams.has("request_uri")).toBe(key === "customers");
       const [person] = buttonsIn(page.text);
       await choose(browser, page, person?.text ?? "");
+      const { keys } = (await (await fetch(`${issuer(key)}/jwks`)).json()) as {
+        keys: { n: string }[];
+      };
+      for (const { n } of keys) moduli.add(n);
       const who = await browser.get("/who");
       const subject = key === "staff" ? "ada" : expect.any(String);
       expect(who.json()).toMatchObject({
@@ -92,6 +97,8 @@ describe("several providers of `idpauth provider`", () => {
       });
       expect(lines.filter((line) => (line as { level: string }).level === "error")).toEqual([]);
     }
+    // A leak of one provider's key doesn't affect the other one.
+    expect(moduli.size).toBe(2);
     expect(provider.stderr()).toBe("");
   });
 

@@ -233,6 +233,17 @@ it("an application of Fastify that listens is reached where it does", async () =
 });
 
 describe("a user", () => {
+  it("is signed in also if the application pushes its login requests", async () => {
+    provider.settings.requirePushedRequests = true;
+    const user = await signIn(expressApp({ mountPath: "/account/" }), GRACE, {
+      mountPath: "/account/",
+      returnTo: "/reports",
+    });
+    expect((await user.get("/reports")).json().email).toBe("grace@example.com");
+    const [authorization] = provider.requestsTo("authorize");
+    expect([...authorization!.query.keys()]).toEqual(["client_id", "request_uri"]);
+  });
+
   it("without a named user signs in the provider's", async () => {
     provider.person = { email: "joan@example.com" };
     expect((await (await signIn(expressApp())).get("/reports")).json().email).toBe(
@@ -695,6 +706,16 @@ describe("what went wrong, and what to check", () => {
     const error = await failureOf(expressApp());
     expect(error).toMatchObject({ step: "callback", status: 400, code: "sign_in_refused" });
     expect(error.message).toContain("`mutateIdToken`");
+  });
+
+  it("a wrong secret", async () => {
+    const error = await failureOf(expressApp({ clientSecret: "wrong" }));
+    expect(error).toMatchObject({ step: "callback", code: "provider_misconfigured" });
+    expect(error.message).toContain("`provider.env`");
+    expect(error.message).toContain("`provider.violations`");
+    expect(provider.violations.splice(0)).toEqual([
+      "token: invalid_client: the client secret is wrong",
+    ]);
   });
 
   it("two clocks", async () => {

@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { exportJWK, generateKeyPair } from "jose";
 import { WebSocket } from "ws";
 import { idpAuth } from "../../src/adapters/node/node.js";
+import type { IdpAuthOptions, Jwk } from "../../src/index.js";
 import {
   signIn,
   startTestApi,
@@ -41,8 +44,12 @@ async function open(options?: TestApiOptions): Promise<TestApi> {
 }
 
 /** The access token of a sign-in. */
-async function tokenOf(issuer: TestProvider = provider, person?: PersonClaims): Promise<string> {
-  const auth = idpAuth({ env: issuer.env, clock, log: false });
+async function tokenOf(
+  issuer: TestProvider = provider,
+  person?: PersonClaims,
+  own: IdpAuthOptions = {},
+): Promise<string> {
+  const auth = idpAuth({ env: issuer.env, clock, log: false, ...own });
   const listener = auth.listener((_request, response) => {
     response.end();
   });
@@ -101,7 +108,7 @@ describe("an access token", () => {
       /'exp'/,
     ],
     ["this provider, but an ID token", idToken, /'typ'/],
-    ["nowhere", async () => "a.b.c", /JWS/i],
+    ["nowhere", async () => "a.b.c", /decode/],
   ])("of %s is refused", async (_what, create, reason) => {
     const api = await open();
     const token = await create(api);
@@ -149,6 +156,61 @@ describe("an access token", () => {
     });
   });
 
+  it("that is no JWT is looked up at a provider that is known by its issuer, as its client", async () => {
+    const remote = await another({ accessTokens: "opaque" });
+    const token = await tokenOf(remote, { sub: "ada" });
+    remote.settings.tokenEndpointAuthMethods = ["client_secret_basic"];
+    const { issuer, clientId, clientSecret } = remote;
+    const api = await startTestApi({ issuer, clientId, clientSecret });
+    cleanups.push(() => api.stop());
+    expect((await get(api, token)).status).toBe(200);
+    remote.settings.tokenEndpointAuthMethods = ["client_secret_post"];
+    const posting = await startTestApi({ issuer, clientId, clientSecret });
+    cleanups.push(() => posting.stop());
+    expect((await get(posting, token)).status).toBe(200);
+    const anonymous = await startTestApi({ issuer });
+    cleanups.push(() => anonymous.stop());
+    expect(await get(anonymous, token)).toMatchObject({
+      status: 500,
+      body: expect.stringContaining("`clientId` and `clientSecret`"),
+    });
+    await expect(startTestApi({ issuer, clientId }, { introspection: true })).rejects.toThrow(
+      "`introspection` needs the provider's `clientId` and `clientSecret`",
+    );
+  });
+
+  it("of a client with a key is looked up at the test provider", async () => {
+    const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true });
+    provider = await another({
+      accessTokens: "opaque",
+      clientJwks: [{ ...(await exportJWK(publicKey)), kid: "k" }],
+    });
+    const key = { ...(await exportJWK(privateKey)), kid: "k" };
+    const token = await tokenOf(provider, undefined, { privateKey: key as Jwk });
+    const api = await open({ introspection: true });
+    expect((await get(api, token)).status).toBe(200);
+    provider.revokeAll();
+    expect((await get(api, token)).status).toBe(401);
+  });
+
+  it.each(["jwt", "opaque"] as const)(
+    "of a provider with tenants has the issuer and the audience of the user's tenant: %s",
+    async (accessTokens) => {
+      const [own, other] = [
+        "6e6f7f1c-7a7a-4d55-9d6a-1f0a52b2a001",
+        "6e6f7f1c-7a7a-4d55-9d6a-1f0a52b2a002",
+      ];
+      provider = await another({ tenant: own, accessTokens });
+      const api = await open();
+      const allowed = { allowedTenants: [own, other] };
+      expect((await get(api, await tokenOf(provider, undefined, allowed))).status).toBe(200);
+      const person = { sub: "grace", tid: other };
+      expect((await get(api, await tokenOf(provider, person, allowed))).status).toBe(200);
+      const issuer = `${new URL(provider.issuer).origin}/${other}/v2.0`;
+      expect(api.requests[1]?.claims).toMatchObject({ iss: issuer, aud: issuer });
+    },
+  );
+
   it("that is no JWT is looked up at the provider", async () => {
     provider.settings.accessTokens = "opaque";
     const token = await tokenOf(provider, { sub: "ada" });
@@ -159,11 +221,24 @@ describe("an access token", () => {
   });
 
   it("can't be checked while the provider is away, which is a failure of the API", async () => {
-    const api = await open({ introspection: true });
+    clock.setNow(Date.now());
     const token = await tokenOf();
+    const api = await startTestApi({ issuer: provider.issuer });
+    cleanups.push(() => api.stop());
     await provider.pause();
     expect((await get(api, token)).status).toBe(500);
+    const socket = new WebSocket(new URL("socket", api.url), {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const [error] = (await once(socket, "error")) as [Error];
+    expect(error.message).toBe("Unexpected server response: 500");
     await provider.resume();
+    expect((await get(api, token)).status).toBe(200);
+    expect(api.requests).toMatchObject([
+      { status: 500, claims: undefined },
+      { path: "/socket", status: 500, claims: undefined },
+      { status: 200, claims: { client_id: "test-client" } },
+    ]);
   });
 
   it("of a provider that is known by its issuer is checked by its published keys", async () => {
@@ -191,6 +266,7 @@ it("refuseNext refuses one token that is valid", async () => {
   const api = await open();
   const token = await tokenOf();
   api.refuseNext();
+  expect((await get(api)).challenge).toBe("Bearer");
   expect((await get(api, token)).challenge).toContain('error="invalid_token"');
   expect((await get(api, token)).status).toBe(200);
 });
@@ -237,6 +313,7 @@ describe("the response", () => {
     });
     const { status, body } = await get(api, await tokenOf());
     expect([status, body]).toEqual([500, "The test's API failed: Error: no orders"]);
+    expect(api.requests).toMatchObject([{ status: 500, claims: { client_id: "test-client" } }]);
   });
 });
 
@@ -320,6 +397,24 @@ describe("a WebSocket", () => {
     const [error] = (await once(socket, "error")) as [Error];
     expect(error.message).toBe("Unexpected server response: 401");
     expect(api.requests).toMatchObject([{ path: "/socket", status: 401 }]);
+  });
+
+  it("whose connection is reset while its token is checked ends alone", async () => {
+    clock.setNow(Date.now());
+    const token = await tokenOf();
+    const api = await startTestApi({ issuer: provider.issuer });
+    cleanups.push(() => api.stop());
+    const check = provider.hold("discovery");
+    const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
+    socket.write(
+      `GET /socket HTTP/1.1\r\nHost: api\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    await check.arrived;
+    socket.resetAndDestroy();
+    // The API reads the reset before this request, which comes later.
+    expect((await get(api)).status).toBe(401);
+    check.release();
+    expect((await get(api, token)).status).toBe(200);
   });
 
   it("closes when the API stops", async () => {

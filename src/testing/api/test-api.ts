@@ -12,18 +12,21 @@ import {
   type TokenClaims,
   type TokenProvider,
 } from "./access-token-checks.js";
-import { admission, type Refusal, type StepUpRequirement } from "./admission.js";
+import { admission, type Admission, type Refusal, type StepUpRequirement } from "./admission.js";
 import { acceptWebSocket } from "./web-socket.js";
 
 /** Options of `startTestApi`. */
 export interface TestApiOptions {
-  /** What a token's `aud` must be or contain. Default: the issuer, as in a test provider's tokens. */
+  /**
+   * What a token's `aud` must be or contain. Default: the token's issuer, as in a test provider's
+   * tokens.
+   */
   readonly audience?: string;
   /** The scopes that a token needs, separated by spaces. A token without one of them gets 403. */
   readonly scope?: string;
   /**
    * Asks the provider about each token (RFC 7662), so that revoked ones are refused. Default false:
-   * only about tokens that are no JWTs.
+   * only about tokens that are no JWTs. A test provider is asked without a request.
    */
   readonly introspection?: boolean;
   /** Returns what the API responds with, as JSON. Default: the request's method, path and user. */
@@ -42,7 +45,7 @@ export interface ApiRequest {
   readonly body: string;
   /** Of the access token; undefined if it is missing or invalid. */
   readonly claims: TokenClaims | undefined;
-  /** Of the response. 101: a WebSocket. */
+  /** Of the response. 101: a WebSocket. 500: the token's check or `respond` has failed. */
   readonly status: number;
 }
 
@@ -52,7 +55,7 @@ export interface TestApi {
   readonly url: string;
   /** Every request, in the order of the responses. */
   readonly requests: readonly ApiRequest[];
-  /** Refuses the token of the next request with 401 `invalid_token`, even if it is valid. */
+  /** Refuses the next token with 401 `invalid_token`, even if it is valid. */
   refuseNext(): void;
   /**
    * From now on, refuses each token with 401 `insufficient_user_authentication` (RFC 9470) whose
@@ -76,12 +79,23 @@ export interface TestApi {
  * that returns what it gets, and any other request gets JSON.
  *
  * @param provider whose tokens it accepts: a test provider, or the `issuer` of another one
+ * @throws TypeError `introspection` of another provider without its `clientId` and `clientSecret`
  */
 export async function startTestApi(
   provider: TokenProvider,
   options: TestApiOptions = {},
 ): Promise<TestApi> {
-  const { audience = provider.issuer, introspection = false } = options;
+  const { audience, introspection = false } = options;
+  const { introspect, clientId, clientSecret } = provider;
+  if (
+    introspection &&
+    introspect === undefined &&
+    (clientId === undefined || clientSecret === undefined)
+  ) {
+    throw new TypeError(
+      "The option `introspection` needs the provider's `clientId` and `clientSecret`.",
+    );
+  }
   const api = new RunningApi(tokenCheck(provider, { audience, introspection }), provider, options);
   await api.start();
   return api;
@@ -95,10 +109,8 @@ interface Listener {
 class RunningApi implements TestApi {
   readonly requests: ApiRequest[] = [];
   readonly #server = createServer((message, response) => {
-    this.#respond(message, response).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else response.writeHead(500).end(`The test's API failed: ${String(error)}`);
-    });
+    // The client has left before its request was complete.
+    this.#respond(message, response).catch(() => response.destroy());
   });
   readonly #sockets = new Set<Socket>();
   readonly #listeners = new Set<Listener>();
@@ -127,7 +139,9 @@ class RunningApi implements TestApi {
       this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
     });
     this.#server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) => {
-      this.#upgrade(message, socket, head).catch(() => socket.destroy());
+      // Node.js leaves the socket of an upgrade without a listener, so a reset would end the process.
+      socket.on("error", () => socket.destroy());
+      void this.#upgrade(message, socket, head);
     });
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
@@ -157,49 +171,53 @@ class RunningApi implements TestApi {
     return this.stop();
   }
 
-  async #admit(message: IncomingMessage) {
-    const isRefused = this.#refusals > 0;
-    if (isRefused) this.#refusals -= 1;
-    return admission(message.headers.authorization, {
-      check: isRefused ? refuse : this.#check,
-      scope: this.#options.scope,
-      stepUp: this.#stepUp,
-      now: this.#now(),
-    });
+  #admit({ headers: { authorization } }: IncomingMessage): Promise<Admission> {
+    const { scope } = this.#options;
+    const check: TokenCheck = (token) => this.#checked(token);
+    return admission(authorization, { check, scope, stepUp: this.#stepUp, now: this.#now() });
+  }
+
+  #checked(token: string): ReturnType<TokenCheck> {
+    if (this.#refusals === 0) return this.#check(token);
+    this.#refusals -= 1;
+    return Promise.resolve({ kind: "invalid", reason: "refused by refuseNext()" });
   }
 
   async #respond(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(message);
-    const admitted = await this.#admit(message);
-    const { claims } = admitted;
-    if (admitted.kind === "refused") {
-      this.#note(message, { body, claims, status: admitted.status });
-      refused(response, admitted);
-      return;
+    let claims: TokenClaims | undefined;
+    try {
+      const admitted = await this.#admit(message);
+      ({ claims } = admitted);
+      if (admitted.kind === "refused") {
+        this.requests.push(recorded(message, { body, claims, status: admitted.status }));
+        refused(response, admitted);
+        return;
+      }
+      const request = recorded(message, { body, claims, status: 200 });
+      const { respond = described } = this.#options;
+      const content = isStream(request) ? undefined : JSON.stringify(await respond(request));
+      this.requests.push(request);
+      if (isStream(request)) this.#stream(response, request);
+      else response.writeHead(200, { "Content-Type": "application/json" }).end(content);
+    } catch (error) {
+      this.requests.push(recorded(message, { body, claims, status: 500 }));
+      failed(response, error);
     }
-    const request = this.#note(message, { body, claims, status: 200 });
-    if (isStream(request)) {
-      this.#stream(response, request);
-      return;
-    }
-    const { respond = described } = this.#options;
-    const content = JSON.stringify(await respond(request));
-    response.writeHead(200, { "Content-Type": "application/json" }).end(content);
   }
 
   async #upgrade(message: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const admitted = await this.#admit(message);
-    const { claims } = admitted;
-    if (admitted.kind === "refused") {
-      this.#note(message, { body: "", claims, status: admitted.status });
-      const response = new ServerResponse(message);
-      response.assignSocket(socket);
-      response.on("finish", () => socket.end());
-      refused(response, admitted);
-      return;
+    try {
+      const admitted = await this.#admit(message);
+      const { claims } = admitted;
+      const status = admitted.kind === "refused" ? admitted.status : 101;
+      this.requests.push(recorded(message, { body: "", claims, status }));
+      if (admitted.kind === "refused") refused(responseOn(socket, message), admitted);
+      else this.#hold(acceptWebSocket(message, socket, head), socket);
+    } catch (error) {
+      this.requests.push(recorded(message, { body: "", claims: undefined, status: 500 }));
+      failed(responseOn(socket, message), error);
     }
-    this.#note(message, { body: "", claims, status: 101 });
-    this.#hold(acceptWebSocket(message, socket, head), socket);
   }
 
   #stream(response: ServerResponse, { headers }: ApiRequest): void {
@@ -219,19 +237,21 @@ class RunningApi implements TestApi {
     this.#listeners.add(listener);
     connection.on("close", () => this.#listeners.delete(listener));
   }
-
-  #note(
-    { method = "GET", url = "/", headers }: IncomingMessage,
-    seen: Pick<ApiRequest, "body" | "claims" | "status">,
-  ): ApiRequest {
-    const request = { method, path: url, headers, ...seen };
-    this.requests.push(request);
-    return request;
-  }
 }
 
-const refuse: TokenCheck = () =>
-  Promise.resolve({ kind: "invalid", reason: "refused by refuseNext()" });
+function recorded(
+  { method = "GET", url = "/", headers }: IncomingMessage,
+  seen: Pick<ApiRequest, "body" | "claims" | "status">,
+): ApiRequest {
+  return { method, path: url, headers, ...seen };
+}
+
+/** Returns the response to an upgrade that is refused, which ends the connection. */
+function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(message);
+  response.assignSocket(socket);
+  return response.on("finish", () => socket.end());
+}
 
 function isStream({ method, path }: ApiRequest): boolean {
   return method === "GET" && new URL(path, "http://api").pathname.endsWith("/stream");
@@ -247,4 +267,8 @@ function refused(response: ServerResponse, { status, challenge, error }: Refusal
     "WWW-Authenticate": challenge,
   });
   response.end(JSON.stringify({ error }));
+}
+
+function failed(response: ServerResponse, error: unknown): void {
+  response.writeHead(500).end(`The test's API failed: ${String(error)}`);
 }

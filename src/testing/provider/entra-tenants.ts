@@ -1,10 +1,12 @@
 import type { PersonClaims } from "./people.js";
-import type { ProviderState } from "./test-provider-state.js";
 
 /** The path of an issuer with several tenants, unless a test sets another. */
 export const TENANTS_PATH = "/organizations/v2.0";
 
-type Issuing = Pick<ProviderState, "issuer" | "settings">;
+interface Issuing {
+  readonly issuer: string;
+  readonly settings: { readonly tenant: string | undefined };
+}
 
 /** Returns the issuer of the discovery document: with several tenants, Entra ID's template. */
 export function announcedIssuer({ issuer, settings }: Issuing): string {

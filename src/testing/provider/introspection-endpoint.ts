@@ -14,10 +14,17 @@ export async function introspect(
   if (refused !== undefined) return refused;
   const token = request.params.get("token");
   if (token === null) return errorReply("invalid_request", "token is missing");
+  return jsonReply(introspection(token, state));
+}
+
+/** Returns what the provider says about a token (RFC 7662 section 2.2). */
+export function introspection(
+  token: string,
+  state: ProviderState,
+): Readonly<Record<string, unknown>> {
   const found = state.grants.active(token, state.settings, state.now());
   // Nothing else, so that a caller can't learn anything of a token that is invalid.
-  if (found === undefined) return jsonReply({ active: false });
-  return jsonReply({ active: true, ...members(found, state) });
+  return found === undefined ? { active: false } : { active: true, ...members(found, state) };
 }
 
 function members(found: ActiveToken, state: ProviderState): Readonly<Record<string, unknown>> {

@@ -4,6 +4,7 @@ import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
 import { FaultBoard, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
+import { introspection } from "./introspection-endpoint.js";
 import {
   endSessions,
   logoutToken,
@@ -203,6 +204,10 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   isActive(token: string): boolean {
     return this.grants.active(token, this.settings, this.now()) !== undefined;
+  }
+
+  introspect(token: string): Readonly<Record<string, unknown>> {
+    return introspection(token, this);
   }
 
   revokeAll(): void {

@@ -85,7 +85,7 @@ function signature(alg: string, input: Buffer, key: KeyObject | Uint8Array): Buf
   return sign(hash, input, key);
 }
 
-let firstKey: Promise<SigningKey> | undefined;
+let sharedKey: Promise<SigningKey> | undefined;
 
 /** What the JWKS endpoint publishes; every method takes effect with the next request. */
 export interface JwksControls {
@@ -123,13 +123,17 @@ export class SigningKeys {
     this.#current = first;
   }
 
-  /**
-   * All providers of a process start with the same key under different names, because creating a
-   * key takes 0.1 seconds.
-   */
   static async create(): Promise<SigningKeys> {
-    firstKey ??= createSigningKey("");
-    return new SigningKeys({ ...(await firstKey), kid: newKid() });
+    return new SigningKeys(await createSigningKey(newKid()));
+  }
+
+  /**
+   * Returns the process's own key under a new name, for tests, which start many providers: creating
+   * a key takes 0.1 seconds.
+   */
+  static async shared(): Promise<SigningKeys> {
+    sharedKey ??= createSigningKey("");
+    return new SigningKeys({ ...(await sharedKey), kid: newKid() });
   }
 
   /** Returns keys that no other provider has. */

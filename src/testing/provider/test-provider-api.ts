@@ -91,6 +91,11 @@ export interface TestProvider extends ProviderHooks {
   targetOf(accessToken: string): RequestedTarget | undefined;
   /** Returns whether this access or refresh token is still valid. */
   isActive(token: string): boolean;
+  /**
+   * Returns what the introspection endpoint responds for this token (RFC 7662 section 2.2), without
+   * a request.
+   */
+  introspect(token: string): Readonly<Record<string, unknown>>;
   /** Revokes every refresh token and access token issued so far. */
   revokeAll(): void;
 

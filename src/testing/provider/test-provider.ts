@@ -31,7 +31,7 @@ export async function startTestProvider(options: TestProviderOptions = {}): Prom
     person: person ?? people[0] ?? ADA,
     people,
     clock,
-    keys: await SigningKeys.create(),
+    keys: await SigningKeys.shared(),
   });
   await provider.start(issuerPath);
   return provider;

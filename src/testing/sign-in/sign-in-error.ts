@@ -48,7 +48,9 @@ const HINTS: Partial<Record<string, string>> = {
   login_link_invalid:
     "The browser didn't return the login's cookie, or the application doesn't keep sessions between two requests.",
   sign_in_refused: REFUSED,
-  provider_misconfigured: REFUSED,
+  provider_misconfigured:
+    "Check that the application has its `provider.env` and its clock (`clock: provider.clock`). " +
+    "`provider.violations` and the application's log contain the cause.",
   claims_rejected:
     "The schema in the option `claims` doesn't accept the person's claims. The log line `claims_rejected` names them.",
   session_missing: "Run the session middleware before idpauth.",

@@ -111,7 +111,7 @@ class Trip {
       const response = await this.#ask("login", target, { from: null, headers: CLICK });
       if (!isRedirect(response)) throw await this.#noLogin(response);
       const next = leadingTo("login", response, target);
-      if (next.searchParams.has("client_id") && next.searchParams.has("redirect_uri")) return next;
+      if (isAuthorization(next)) return next;
       if (next.origin !== this.browser.origin) {
         // With BASE_URL the login belongs to that origin, which is this application's public
         // address.
@@ -164,7 +164,7 @@ class Trip {
     person: PersonClaims | undefined,
     signal: AbortSignal,
   ): Promise<URL> {
-    const redirectUri = authorizationUrl.searchParams.get("redirect_uri") ?? "";
+    const redirectUri = authorizationUrl.searchParams.get("redirect_uri");
     let target = authorizationUrl;
     let headers: BrowserRequestOptions["headers"] = personHeaders(person);
     for (let round = 0; round < MAX_REDIRECTS; round += 1) {
@@ -191,10 +191,16 @@ class Trip {
       }
       headers = {};
       target = leadingTo("provider", response, target);
-      if (URL.canParse(redirectUri) && placeOf(target) === placeOf(new URL(redirectUri)))
-        return target;
+      if (this.#isCallback(target, redirectUri)) return target;
     }
     throw new SignInError("provider", `${target.origin} redirects without end.`);
+  }
+
+  /** @param redirectUri null: the application has pushed the parameters, which the URL lacks */
+  #isCallback(target: URL, redirectUri: string | null): boolean {
+    if (redirectUri === null)
+      return target.pathname.startsWith(`${this.#options.mountPath}login-callback`);
+    return URL.canParse(redirectUri) && placeOf(target) === placeOf(new URL(redirectUri));
   }
 
   /** Requests the callback, which creates the session. */
@@ -301,6 +307,14 @@ function probed(response: BrowserResponse): { authenticated?: unknown; reason?: 
       { status },
     );
   }
+}
+
+/** Returns whether an address is an authorization request, which may be pushed (RFC 9126). */
+function isAuthorization({ searchParams }: URL): boolean {
+  return (
+    searchParams.has("client_id") &&
+    (searchParams.has("redirect_uri") || searchParams.has("request_uri"))
+  );
 }
 
 function isRedirect({ status, location }: BrowserResponse): boolean {
