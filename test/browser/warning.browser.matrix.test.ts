@@ -201,6 +201,27 @@ describe.skipIf(executablePath === undefined)("<idpauth-warning>", IN_A_BROWSER,
     await panel.waitFor({ state: "hidden" });
   });
 
+  it.each(["Escape", "Hide"])(
+    "returns the focus also from a button of the application (%s)",
+    async (way) => {
+      const element = `<idpauth-warning><button slot="actions">Save</button></idpauth-warning>`;
+      const tab = await openPage(idle, `element=${encodeURIComponent(element)}`);
+      await pass(idle, 3500, tab);
+      const panel = region(tab, ENDING);
+      await panel.waitFor();
+      await tab.evaluate("warning.focus()");
+      await tab.keyboard.press("Tab");
+      expect(await focused(tab)).toBe("Save");
+      if (way === "Hide") {
+        await tab.keyboard.press("Tab");
+        expect(await focused(tab)).toBe("Hide");
+      }
+      await tab.keyboard.press(way === "Hide" ? "Enter" : "Escape");
+      await panel.waitFor({ state: "hidden" });
+      expect(await focused(tab)).toBe("textarea");
+    },
+  );
+
   it.each([
     ["", 3500],
     ["lang=ar&dir=rtl", 3500],

@@ -138,6 +138,19 @@ describe("the warning before the session ends", () => {
     expect(shown()).toMatchObject({ kind: "idle" });
   });
 
+  it("that starts twice follows the session once, and stops whole", async () => {
+    const { browser, tab, views, follower } = await openPage({ idle: 900 });
+    follower.start();
+    const before = views.length;
+    browser.server.signOut("idle");
+    await browser.settled(tab.client.refresh());
+    expect(views.slice(before)).toEqual([{ kind: "ended" }]);
+    follower.stop();
+    browser.server.signIn(ADA);
+    await browser.settled(tab.client.refresh());
+    expect(views).toHaveLength(before + 1);
+  });
+
   it("has no timer after it stops, nor after the end, and remembers the user if it starts again", async () => {
     const { browser, tab, follower, shown, views } = await openPage({ maxAge: 300 });
     tab.client.close();

@@ -58,7 +58,7 @@ export class EventStream extends ConnectionTarget implements EventStreamMembers 
   }
 
   #lost(atLeast = 0): Closing {
-    return { kind: "lost", retry: Math.max(this.#retry, atLeast) };
+    return { kind: "lost", retry: Math.min(MOST_RETRY_MS, Math.max(this.#retry, atLeast)) };
   }
 
   /** @throws the network fails, or the signal has aborted */
@@ -79,6 +79,7 @@ export class EventStream extends ConnectionTarget implements EventStreamMembers 
       mode: "same-origin",
       signal,
     });
+    signal.throwIfAborted();
     if (status >= 500 || status === 429)
       return this.#lost(Number(headers.get("Retry-After")) * 1000 || 0);
     // The user may have signed in since, so a second 401 decides.

@@ -5,7 +5,7 @@ export interface PresenceParts {
   readonly closeWhenHidden: boolean;
   /** Stops watching. */
   readonly signal: AbortSignal;
-  /** Called when the page may have come or gone. */
+  /** Called when the page has come or gone. */
   readonly changed: () => void;
 }
 
@@ -13,11 +13,16 @@ export interface PresenceParts {
 export function watchPresence(parts: PresenceParts): () => boolean {
   const { env, closeWhenHidden, signal, changed } = parts;
   let isAway = false;
+  const isPresent = () =>
+    !isAway && (!closeWhenHidden || env.document.visibilityState === "visible");
+  let wasPresent = isPresent();
   const listen = (type: string, away?: boolean) =>
     env.addEventListener(
       type,
       () => {
         isAway = away ?? isAway;
+        if (isPresent() === wasPresent) return;
+        wasPresent = !wasPresent;
         changed();
       },
       { signal },
@@ -26,5 +31,5 @@ export function watchPresence(parts: PresenceParts): () => boolean {
   // An open connection keeps a page out of the back/forward cache.
   listen("pagehide", true);
   listen("pageshow", false);
-  return () => !isAway && (!closeWhenHidden || env.document.visibilityState === "visible");
+  return isPresent;
 }

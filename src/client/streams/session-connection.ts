@@ -1,4 +1,5 @@
 import type { Client } from "../client-interface.js";
+import type { SessionState } from "../session-state.js";
 import type { ConnectionEnd, ConnectionEndReason } from "./connections.js";
 import { watchPresence } from "./page-presence.js";
 import type { StreamEnvironment } from "./stream-environment.js";
@@ -62,6 +63,8 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
   /** Of the user for whom the first connection was opened. */
   let account: string | null = null;
   let connection: AbortController | undefined;
+  let known = client.getState();
+  let wasAway = false;
   let grace: number | undefined;
   let wake = () => {};
   let settle!: (end: ConnectionEnd) => void;
@@ -79,11 +82,13 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
   };
   /** @param wasOpen whether the connection's own probe hasn't been sent */
   const confirm = async (wasOpen: boolean) => {
-    if (wasOpen) await client.refresh();
+    if (wasOpen) await probe(client);
     if (client.getState().status === "signed-out") end("signed-out");
   };
   const watchSession = () => {
-    const { status, account: current, reason } = client.getState();
+    const before = known;
+    known = client.getState();
+    const { status, account: current, reason } = known;
     const isSignedOut = status === "signed-out";
     if (!isSignedOut) {
       env.clearTimeout(grace);
@@ -95,7 +100,8 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
       grace ??= env.setTimeout(() => void confirm(wasOpen), GRACE_MS);
     } else if (account && (isSignedOut || (current && current !== account)))
       end(LIMITS.includes(reason) ? "session-limit" : "signed-out");
-    wake();
+    // A moved idle timeout, for example, doesn't shorten a pause.
+    if (status !== before.status || current !== before.account) wake();
   };
   const stop = client.subscribe(watchSession);
 
@@ -105,6 +111,7 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
       signal,
       changed: () => {
         if (!isPresent()) connection?.abort();
+        wasAway = true;
         wake();
       },
     });
@@ -113,6 +120,11 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
       signal,
       end,
       isPresent,
+      hasReturned: () => {
+        const isUnknown = wasAway;
+        wasAway = false;
+        return isUnknown;
+      },
       start: () => {
         ({ account } = client.getState());
         return (connection = new AbortController());
@@ -139,9 +151,11 @@ interface ReconnectParts extends SessionConnectionParts {
   readonly signal: AbortSignal;
   readonly end: (reason: ConnectionEndReason) => void;
   readonly isPresent: () => boolean;
+  /** Whether the page was away since the last call, so that another user may have signed in. */
+  readonly hasReturned: () => boolean;
   /** Returns what aborts the connection that starts now. */
   readonly start: () => AbortController;
-  /** Resolves when the session or the page has changed, at the latest after these milliseconds. */
+  /** Resolves when the user, the status or the page has changed, at the latest after these milliseconds. */
   readonly news: (milliseconds?: number) => Promise<void>;
 }
 
@@ -171,7 +185,7 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
     const longest = Math.max(retry, Math.min(LONGEST_PAUSE_MS, retry * 2 ** failures));
     const milliseconds = longest * (1 + env.Math.random());
     await news(milliseconds);
-    waited += Math.min(milliseconds, env.Date.now() - from);
+    waited += Math.min(milliseconds, Math.max(0, env.Date.now() - from));
   };
   /** Returns what is still to be decided. */
   const decide = async (closing: Closing): Promise<Closing | undefined> => {
@@ -181,7 +195,7 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
     if (!isLate && (isLost || failures)) await pause(retry);
     if (signal.aborted || !isPresent()) return undefined;
     failures++;
-    const { status } = await client.refresh();
+    const { status } = await probe(client);
     if (status === "signed-out") return undefined;
     const isUp = status === "signed-in";
     if (isUp && closing.kind === "refused" && ++refusals >= closing.tries) parts.end("refused");
@@ -191,13 +205,24 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
 
   let closing: Closing | undefined;
   while (!signal.aborted) {
-    const rest = startedAt + PACE_MS - env.Date.now();
+    const since = env.Date.now() - startedAt;
     if (!isPresent()) {
       closing = undefined;
       await news();
     } else if (closing) closing = await decide(closing);
     else if (client.getState().status !== "signed-in") await news();
-    else if (rest > 0) await news(rest);
+    else if (parts.hasReturned()) await probe(client);
+    // A clock that was set back doesn't count.
+    else if (since >= 0 && since < PACE_MS) await news(PACE_MS - since);
     else closing = await attempt();
   }
+}
+
+const probes = new WeakMap<Client, Promise<SessionState>>();
+
+/** Sends a probe, unless another connection of the client waits for one. */
+function probe(client: Client): Promise<SessionState> {
+  const running = probes.get(client) ?? client.refresh().finally(() => probes.delete(client));
+  probes.set(client, running);
+  return running;
 }

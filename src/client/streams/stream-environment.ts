@@ -2,6 +2,7 @@ import type { Environment } from "../environment.js";
 
 /** What streams and sockets use of the browser. */
 export interface StreamEnvironment extends Environment {
+  readonly CloseEvent: new (type: string, init: CloseEventInit) => Event;
   readonly WebSocket: new (url: string, protocols?: string | string[]) => WebSocket;
 }
 

@@ -2,7 +2,7 @@ import { ConnectionTarget } from "./connection-target.js";
 import type { SessionSocket } from "./connections.js";
 import { keepConnected, RETRY_MS } from "./session-connection.js";
 import type { Closing, ConnectionSettings, SessionConnection } from "./session-connection.js";
-import { ownUrl } from "./stream-environment.js";
+import { ownUrl, type StreamEnvironment } from "./stream-environment.js";
 
 /** How often a signed-in user tries. The browser doesn't tell a script why a socket can't open. */
 const TRIES = 5;
@@ -21,6 +21,7 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
   onmessage: SessionSocket["onmessage"] = null;
   onerror: SessionSocket["onerror"] = null;
   onclose: SessionSocket["onclose"] = null;
+  readonly #env: StreamEnvironment;
   readonly #connection: SessionConnection;
   #socket: WebSocket | undefined;
   #binaryType: BinaryType = "blob";
@@ -33,6 +34,7 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
   ) {
     super("open", "message", "error", "close");
     const { env } = settings;
+    this.#env = env;
     this.url = ownUrl(url, env).replace(/^http/, "ws");
     this.#connection = keepConnected({
       ...settings,
@@ -107,8 +109,13 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
         forward(event);
       };
       signal.addEventListener("abort", () => {
+        const hasClosed = socket.readyState === this.CLOSED;
         socket.close();
         resolve(closing);
+        if (hasClosed || this.#isOver) return;
+        // The socket's own event can come after the next connection has opened.
+        socket.onopen = socket.onmessage = socket.onerror = socket.onclose = null;
+        this.dispatchEvent(new this.#env.CloseEvent("close", { code: 1005 }));
       });
     });
   }

@@ -60,15 +60,17 @@ export function createLimitFollower({ client, clock, before, show }: LimitParts)
       );
     show(view);
   };
+  const stop = () => {
+    cancel();
+    unsubscribe();
+  };
   return {
     start() {
+      stop();
       unsubscribe = client.subscribe(update);
       update();
     },
     update,
-    stop() {
-      cancel();
-      unsubscribe();
-    },
+    stop,
   };
 }

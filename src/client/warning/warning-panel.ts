@@ -57,8 +57,8 @@ export function createPanel(root: ShadowRoot, { act, hide }: PanelActions): Pane
   /** The element of the page that had the focus before the panel. */
   let before: HTMLElement | undefined;
   panel.addEventListener("focusin", ({ relatedTarget }) => {
-    if (relatedTarget instanceof HTMLElement && !panel.contains(relatedTarget))
-      before = relatedTarget;
+    const isOwn = (element: HTMLElement) => panel.contains(element) || root.host.contains(element);
+    if (relatedTarget instanceof HTMLElement && !isOwn(relatedTarget)) before = relatedTarget;
   });
   panel.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -87,7 +87,8 @@ export function createPanel(root: ShadowRoot, { act, hide }: PanelActions): Pane
     hide() {
       said.textContent = "";
       if (!isOpen()) return;
-      const hadFocus = root.activeElement;
+      const around = root.host.getRootNode() as Document | ShadowRoot;
+      const hadFocus = root.host.contains(around.activeElement);
       panel.hidePopover();
       if (hadFocus) before?.focus({ preventScroll: true });
       before = undefined;

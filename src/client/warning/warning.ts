@@ -172,11 +172,11 @@ class Warning extends Base implements IdpauthWarning {
       if (kind === "idle" || kind === "unavailable") await client.keepAlive();
       else await client.signIn({ popup: true });
     } catch (error) {
-      const { name, message } = error as Error;
+      const { message } = error as Error;
       const { texts } = this.#words();
       // A user who has closed the window knows it.
       if (message !== "cancelled")
-        this.#panel.fail(name === "SignInError" ? texts.failed : texts.blocked);
+        this.#panel.fail(message === "blocked" ? texts.blocked : texts.failed);
     }
   }
 }

@@ -136,6 +136,7 @@ export async function liveTab(options: ClientOptions = {}, isSignedIn = true): P
       if (live.refusal === "network") throw new TypeError("Failed to fetch");
       return live.refusal ? new Response("", live.refusal) : connection.respond();
     },
+    CloseEvent: FakeCloseEvent,
     WebSocket: class extends FakeSocket {
       constructor(url: string, protocols?: string | string[]) {
         super(url, protocols);

@@ -68,6 +68,18 @@ describe("a stream", () => {
     expect(live.connections).toHaveLength(1);
   });
 
+  it("close() while the response arrives: the stream stays closed, and doesn't open", async () => {
+    for (let turns = 0; turns < 10; turns += 1) {
+      const live = await liveTab();
+      const stream = live.stream();
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      stream.close();
+      live.events.length = 0;
+      await live.browser.pass(1);
+      expect([stream.readyState, live.events]).toEqual([stream.CLOSED, []]);
+    }
+  });
+
   it.each([
     "https://other.example/stream",
     "//app.example:8443/",
@@ -198,6 +210,20 @@ describe("after a close, one probe decides", () => {
     live.browser.server.signOut();
     await live.browser.pass(1);
     expect([live.reason, live.connections[0]!.isOpen, probes()]).toEqual(["signed-out", false, 1]);
+  });
+
+  it("several streams of a page that end at once share the probe", async () => {
+    const live = await liveTab();
+    for (let count = 0; count < 4; count += 1) live.stream();
+    await live.browser.pass(1);
+    const before = live.tab.probes;
+    live.browser.server.signOut("idle");
+    for (const connection of live.connections) {
+      connection.send('event: ended\ndata: {"reason":"idle"}\n\n');
+      connection.end();
+    }
+    await live.browser.pass(2);
+    expect([live.reason, live.tab.probes - before]).toEqual(["session-limit", 1]);
   });
 
   it("a session that the server doesn't know counts as signed out only after 3 seconds, because a new sign-in may replace it", async () => {
@@ -359,6 +385,37 @@ describe("an outage", () => {
     expect(live.connections).toHaveLength(3);
   });
 
+  it("a Retry-After of a month counts as a day", async () => {
+    const live = await liveTab({ probeInterval: 86_400 });
+    live.refusal = { status: 429, headers: { "Retry-After": "2592000" } };
+    live.stream();
+    await live.browser.pass(86_300);
+    expect(live.connections).toHaveLength(1);
+    await live.browser.pass(200);
+    expect(live.connections).toHaveLength(2);
+  });
+
+  it("a user who stays active doesn't shorten Retry-After", async () => {
+    const { live, browser } = await openedStream();
+    browser.server.signIn(ADA, { idle: 900 });
+    live.refusal = { status: 503, headers: { "Retry-After": "120" } };
+    live.connections[0]!.end();
+    await browser.pass(3);
+    for (let count = 0; count < 4; count += 1) {
+      await browser.settled(live.tab.client.keepAlive());
+      await browser.pass(9);
+    }
+    expect(live.connections).toHaveLength(2);
+  });
+
+  it("a clock that is set back delays nothing", async () => {
+    const { live, browser } = await openedStream();
+    browser.clock.setNow(browser.clock.now() - 3_600_000);
+    live.connections[0]!.end();
+    await browser.pass(3);
+    expect(live.connections).toHaveLength(2);
+  });
+
   it("a stream that has opened forgets the outage", async () => {
     const { live, browser } = await openedStream();
     for (let outages = 0; outages < 5; outages += 1) {
@@ -385,6 +442,27 @@ describe("an outage", () => {
 });
 
 describe("a hidden page", () => {
+  it.each([
+    ["is shown again", "hide", "show"],
+    ["returns from the back/forward cache", "pagehide", "pageshow"],
+  ] as const)(
+    "that %s opens nothing before the client knows whose session it is",
+    async (_name, leave, come) => {
+      const { live } = await openedStream({ closeWhenHidden: true });
+      const move = (way: typeof leave | typeof come) => {
+        if (way === "hide" || way === "show") live.tab[way]();
+        else live.tab.fire(way, { persisted: true });
+      };
+      move(leave);
+      live.browser.server.signIn(BOB);
+      await live.browser.pass(10);
+      live.browser.server.latency = { there: 100, back: 100 };
+      move(come);
+      await live.browser.pass(1);
+      expect([live.connections.length, live.reason]).toEqual([1, "signed-out"]);
+    },
+  );
+
   it("with closeWhenHidden: closes without a probe or an event, and opens again when it is shown", async () => {
     const { live, stream, probes } = await openedStream({ closeWhenHidden: true });
     live.connections[0]!.send("id: 1\ndata: 1\n\n");
@@ -530,6 +608,18 @@ describe("a socket", () => {
     }
     await browser.pass(100);
     expect(live.reason).toBeUndefined();
+  });
+
+  it("of a page that is hidden emits `close` at once, and not after the next `open`", async () => {
+    const { live } = await openedSocket({ closeWhenHidden: true });
+    live.tab.hide();
+    expect(live.events).toEqual(["open", "close"]);
+    await live.browser.pass(2);
+    live.tab.show();
+    await live.browser.pass(1);
+    live.sockets[1]!.accept();
+    live.sockets[0]!.drop(1005);
+    expect(live.events).toEqual(["open", "close", "open"]);
   });
 
   it("closes when another tab reports a sign-out", async () => {
