@@ -28,7 +28,7 @@ export function createEventStreams<FrameworkRequest extends object>({
       isHead: request.method === "HEAD",
       watch: (onClose: (closed: () => void) => void) =>
         whenEnded(() => open(raw, request).session, { policy: settings, clock, onClose }),
-      onClose: (closed: () => void) => adapter.onClose?.(raw, closed),
+      onClose: adapter.onClose && ((closed: () => void) => adapter.onClose?.(raw, closed)),
       clock,
       shutdown,
     };

@@ -40,6 +40,8 @@ export interface StreamParts {
 interface OpenedStream {
   readonly stream: EventStream;
   readonly body: ReadableStream<Uint8Array>;
+  /** Breaks the body off if something of it hasn't been read. */
+  readonly breakOff: () => void;
 }
 
 /** Opens the stream of a session. An event that the browser doesn't read in time fills no memory. */
@@ -112,14 +114,19 @@ export function openSessionStream(parts: StreamParts): OpenedStream {
   const close = () => {
     end();
   };
-  return { stream: { send, signal: left.signal, close }, body };
+  const breakOff = () => {
+    output.error(new SessionEndedError("closing"));
+  };
+  return { stream: { send, signal: left.signal, close }, body, breakOff };
 }
 
 /** What a stream of the application needs besides. */
 export interface ApplicationStreamParts extends Omit<StreamParts, "closed" | "handedOver"> {
   readonly isHead: boolean;
-  /** Calls a function when the response is complete or the browser has left. */
-  readonly onClose: (closed: () => void) => void;
+  /**
+   * Calls a function when the response is complete or the browser has left. Absent: nobody knows.
+   */
+  readonly onClose: ((closed: () => void) => void) | undefined;
 }
 
 /**
@@ -136,12 +143,22 @@ export async function openApplicationStream<Sent>(
     throw new IdpAuthError("shutting_down", `${ERRORS.shutting_down.title}.`);
   let handOver!: () => void;
   const handedOver = new Promise<void>((resolve) => (handOver = resolve));
-  const { stream, body } = isHead
-    ? { stream: closedStream(handedOver), body: undefined }
-    : openSessionStream({ ...parts, handedOver });
+  const opened = isHead ? undefined : openSessionStream({ ...parts, handedOver });
+  const stream = opened?.stream ?? closedStream(handedOver);
   try {
-    const response = await respond({ status: 200, headers: STREAM_HEADERS, ...(body && { body }) });
-    if (!isHead) onClose(stream.close);
+    const response = await respond({
+      status: 200,
+      headers: STREAM_HEADERS,
+      ...(opened && { body: opened.body }),
+    });
+    if (opened && onClose) {
+      // A browser that doesn't read what is left holds the server open.
+      const forget = parts.shutdown.add({ destroy: opened.breakOff });
+      onClose(() => {
+        forget();
+        stream.close();
+      });
+    }
     return { ...stream, response };
   } catch (error) {
     stream.close();

@@ -59,16 +59,18 @@ function reporting(
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) {
-            controller.enqueue(value);
-            return;
-          }
-        } catch (error) {
+      start(controller) {
+        // Also while nobody reads.
+        reader.closed.catch((error: unknown) => {
           ended();
-          throw error;
+          controller.error(error);
+        });
+      },
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) {
+          controller.enqueue(value);
+          return;
         }
         ended();
         controller.close();
