@@ -25,7 +25,7 @@ export function Account() {
     setProblem("");
     signIn({ popup: true }).catch((error: unknown) =>
       setProblem(
-        error instanceof SignInError
+        error instanceof SignInError && error.message !== "blocked"
           ? `The sign-in was not completed: ${error.message}.`
           : "The browser did not open a window. Use “Sign in” instead.",
       ),

@@ -12,32 +12,32 @@ export function startClient<ClientData extends object>(
 ): Client<ClientData> {
   const session = startSession(options, env);
   if (options.trackActivity) trackActivity(session, env);
-  const { mount } = session;
+  const { mount, getState, getInitialState, subscribe, probe, close } = session;
   // A page of the application where the login should be. Only a developer can mend that.
   if (/\/127|localhost/.test(mount) && env.location.href.startsWith(`${mount}login/`))
     env.console.warn(
-      `${env.navigator.serviceWorker?.controller?.scriptURL ?? "A fallback"} hides the login. Exclude ${mount}.`,
+      `${env.navigator.serviceWorker?.controller?.scriptURL ?? "A fallback"} hides ${mount}login/.`,
     );
   const openPopup = popupOf(session, env);
   const signIn = signInWith(session, env, openPopup);
   const stepUp = stepUpWith(session, openPopup);
   return {
-    getState: session.getState,
-    getInitialState: session.getInitialState,
-    subscribe: session.subscribe,
-    refresh: () => session.probe(),
-    keepAlive: () => session.probe(true),
+    getState,
+    getInitialState,
+    subscribe,
+    refresh: () => probe(),
+    keepAlive: () => probe(true),
     signIn,
     signOut: signOutWith(session, env),
     stepUp: ({ maxAge, acr }) =>
       stepUp({
-        ...(maxAge !== undefined && { max_age: String(maxAge) }),
+        ...(maxAge !== undefined && { max_age: maxAge }),
         ...(acr && { acr_values: [acr].flat().join(" ") }),
       }),
     fetch: waitingFetch(session, env, {
       stepUp,
       navigate: options.whenSignedOut === "navigate" && signIn,
     }),
-    close: session.close,
+    close,
   };
 }

@@ -7,15 +7,14 @@ import { SignInError } from "./sign-in-error.js";
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
 
-/** The parameters of a login, or its query. */
-export type LoginParameters = string | Readonly<Record<string, string>>;
+/** The parameters of a login. */
+export type LoginParameters = Readonly<Record<string, string | number>>;
 
 /** The address of a login that leads back to a page. */
-function loginUrl(session: Session<object>, page: string, params?: LoginParameters): string {
-  const query = new URLSearchParams(params);
-  query.set("scheme", "PRESERVE_ORIGIN_QP");
-  query.set("origin_url", page);
-  return `${session.mount}login/?${query.toString()}`;
+function loginUrl(session: Session<object>, page: string | URL, params?: LoginParameters): string {
+  const own = { scheme: "PRESERVE_ORIGIN_QP", origin_url: page };
+  const all = Object.assign({}, ...session.waiting.keys(), params, own) as Record<string, string>;
+  return `${session.mount}login/?${String(new URLSearchParams(all))}`;
 }
 
 /**
@@ -44,20 +43,22 @@ export function popupOf<ClientData extends object>(session: Session<ClientData>,
       // Of a signed-out user any sign-in counts, even if the window cannot report it.
       let counts = false;
       let isGone = false;
-      const settle = (failure?: string) => {
+      const settle = (result: SessionState<ClientData> | string) => {
+        resolve(result);
+        stop();
+        session.attempts.delete(attempt);
+        env.removeEventListener("focus", watch);
+      };
+      const update = () => {
         const state = session.getState();
         account ??= state.account;
         // Another user may have signed in, and the window was closed before it could report it.
         counts ||= state.status === "signed-out" || (isGone && state.account !== account);
-        if (failure) resolve(failure);
-        else if (counts && state.status === "signed-in") resolve(state);
-        else if (isGone && state.status.startsWith("signed")) resolve("cancelled");
-        else return;
-        stop();
-        env.removeEventListener("focus", watch);
+        if (counts && state.status === "signed-in") settle(state);
+        else if (isGone && state.status.startsWith("signed")) settle("cancelled");
       };
-      const stop = session.subscribe(() => settle());
-      const check = () => void session.refresh().then(() => settle());
+      const stop = session.subscribe(update);
+      const check = () => void session.refresh().then(update);
       // A provider's page with Cross-Origin-Opener-Policy makes the window look closed.
       const watch = () => {
         isGone = opened.closed;
@@ -65,14 +66,12 @@ export function popupOf<ClientData extends object>(session: Session<ClientData>,
       };
       session.listen("focus", watch);
       session.attempts.set(attempt, (failure) => {
+        counts = true;
         if (failure) settle(failure);
-        else {
-          counts = true;
-          // The probe that the report has started.
-          check();
-        }
+        // The probe that the report has started.
+        else check();
       });
-      settle();
+      update();
     });
 }
 
@@ -86,7 +85,7 @@ export function signInWith<ClientData extends object>(
   > => {
     if (!popup) {
       const { href } = env.location;
-      env.location.assign(loginUrl(session, new URL(returnTo ?? href, href).href, params));
+      env.location.assign(loginUrl(session, new URL(returnTo ?? href, href), params));
       return pending();
     }
     const result = await openPopup(params);
@@ -116,13 +115,12 @@ export function stepUpWith(
 export function signOutWith(session: Session<object>, env: Environment) {
   return async ({ everywhere }: SignOutOptions = {}): Promise<never> => {
     if (everywhere) {
-      const init = {
+      const { ok, status } = await env.fetch(`${session.mount}sessions`, {
         method: "POST",
         body: new URLSearchParams({ end: "others" }),
         headers: { Accept: "application/json" },
-      };
-      const { ok, status } = await env.fetch(`${session.mount}sessions`, init);
-      if (!ok) throw new Error(`Check IDP_SESSIONS_PAGE: ${status}`);
+      });
+      if (!ok) throw new Error(`IDP_SESSIONS_PAGE: ${status}`);
     }
     session.leave();
     env.location.assign(`${session.mount}logout/`);

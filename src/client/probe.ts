@@ -20,16 +20,15 @@ export async function requestState<ClientData extends object>(
   const sentAt = env.Date.now();
   let retryAfter = 0;
   try {
-    const signal = env.AbortSignal.timeout(TIMEOUT_MS);
     const response = await env.fetch(url, {
       cache: "no-store",
       headers: { Accept: "application/json" },
-      signal,
+      signal: env.AbortSignal.timeout(TIMEOUT_MS),
     });
     const at = respondedAt(sentAt, env.Date.now(), response.headers.get("Date"));
     retryAfter = Number(response.headers.get("Retry-After"));
     const details = (await response.json()) as ProbeDetails<ClientData>;
-    const isProbe = details.authenticated === (typeof details.account === "string");
+    const isProbe = details.authenticated === Boolean(details.account);
     // During an outage the body says signed out: the status decides.
     if (isProbe && response.status === 200) return stateOf(details, at);
   } catch {

@@ -1,6 +1,7 @@
 import type { EndReason } from "../record/probe.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
+import type { LoginParameters } from "./navigation.js";
 import { requestState } from "./probe.js";
 import type { SessionState } from "./session-state.js";
 import { isSame, LOADING, signedOut, stateOf } from "./states.js";
@@ -39,6 +40,11 @@ export interface Session<ClientData extends object> {
   /** Takes over what the server said in a response other than a probe. */
   ended(reason: EndReason | null | undefined): void;
   /**
+   * What hears that a user has signed in, by the parameters of the login that it waits for, such as
+   * the provider that a guard requires.
+   */
+  readonly waiting: Map<LoginParameters, (value?: unknown) => void>;
+  /**
    * Tells the other tabs of the sign-out as soon as the server has signed the user out, or the
    * browser leaves this page.
    */
@@ -46,8 +52,8 @@ export interface Session<ClientData extends object> {
   /** Waits for the running probe, else sends one. */
   refresh(): Promise<SessionState<ClientData>>;
   /**
-   * By attempt, what hears once of the end of that login in another window: of its failure, or
-   * undefined after a sign-in. The probe that then asks the server is on its way.
+   * By attempt, what hears of the end of that login in another window: of its failure, or undefined
+   * after a sign-in. The probe that then asks the server is on its way.
    */
   readonly attempts: Map<unknown, (failure: string | undefined) => void>;
   /** @param capture also hears what an element of the page stops */
@@ -73,6 +79,7 @@ export function startSession<ClientData extends object>(
   const initialState: State = Object.freeze(details ? stateOf(details, env.Date.now()) : LOADING);
   const listeners = new Set<(state: State) => void>();
   const attempts: Session<ClientData>["attempts"] = new Map();
+  const waiting: Session<ClientData>["waiting"] = new Map();
   const closing = new AbortController();
 
   let state = initialState;
@@ -87,7 +94,7 @@ export function startSession<ClientData extends object>(
   let heardAt = 0;
   let isLeaving = false;
   /** Whether the user has signed out in a tab, and nobody has signed in since. */
-  let left: boolean | undefined = false;
+  let left: boolean | undefined;
   /** How many more probes watch for the end of a session that this page ends. */
   let watches = 0;
   let channel: Channel | undefined;
@@ -96,11 +103,12 @@ export function startSession<ClientData extends object>(
   const isVisible = () => env.document.visibilityState === "visible" && !closing.signal.aborted;
   const isSettled = () => state.status.startsWith("signed");
 
-  const change = (next: State, isNews = false) => {
+  const change = (next: State, isNews?: boolean) => {
     if (!isNews && isSame(next, state)) return;
     state = Object.freeze(next);
     const before = account;
     account = state.account ?? before;
+    if (state.status === "signed-in") for (const resume of waiting.values()) resume();
     for (const listener of [...listeners]) notify(listener);
     if (before && account !== before && options.onUserChange) notify(options.onUserChange);
   };
@@ -137,8 +145,8 @@ export function startSession<ClientData extends object>(
     running = undefined;
     return ++generation;
   };
-  const probe = (slide = false, isHinted = false): Promise<State> => {
-    if (!isBrowser) return Promise.resolve(state);
+  const probe = async (slide?: boolean, isHinted?: boolean): Promise<State> => {
+    if (!isBrowser) return state;
     const mine = supersede();
     return (running = requestState<ClientData>(
       env,
@@ -150,7 +158,7 @@ export function startSession<ClientData extends object>(
       return state;
     }));
   };
-  const take = (result: State | number, isHinted: boolean) => {
+  const take = (result: State | number, isHinted?: boolean) => {
     const before = state;
     if (typeof result === "number") {
       change({ ...state, status: "unavailable", reason: null });
@@ -191,10 +199,10 @@ export function startSession<ClientData extends object>(
    * end at the latest.
    */
   const postpone = () => {
-    const now = (heardAt = env.Date.now());
-    const next = now + (isLeaving && watches-- > 0 ? WATCH_MS : probeInterval * 1000);
+    heardAt = env.Date.now();
+    const next = heardAt + (isLeaving && watches-- > 0 ? WATCH_MS : probeInterval * 1000);
     const end = (state.deadlines?.end ?? next) + 1000;
-    schedule(end > now ? Math.min(end, next) : next);
+    schedule(end > heardAt ? Math.min(end, next) : next);
   };
   const tick = () => {
     postpone();
@@ -207,32 +215,26 @@ export function startSession<ClientData extends object>(
         .catch(refresh);
     else void refresh();
   };
-  const wake = () => {
+  const wake = (isDue: boolean) => {
+    if (isDue) due = 0;
     if (!due && isVisible()) void refresh();
     else schedule(due);
   };
 
-  const wakeNow = () => {
-    due = 0;
-    wake();
-  };
-
   const tell = (known: string | null, changed?: boolean) =>
     channel?.postMessage({ left, account: known, changed } satisfies Hint);
-  const hear = (hint: Hint) => {
-    const { type, attempt, failure } = hint;
+  const hear = ({ type, attempt, failure, changed, left: hasLeft, account: known }: Hint) => {
     if (type === "received") return;
-    const isNews = hint.changed || !isSettled();
-    left ||= hint.left;
+    const isNews = changed || !isSettled();
+    left ||= hasLeft;
     const report = attempts.get(attempt);
-    attempts.delete(attempt);
     if (report) channel?.postMessage({ type: "received", attempt });
     // The end of a login in another window has no account, so it is always asked about.
-    if (hint.account !== state.account || (isNews && isVisible())) {
+    if (known !== state.account || (isNews && isVisible())) {
       void probe(false, true);
       report?.(failure);
     } else if (isNews) due = 0;
-    else if (hint.changed === false) postpone();
+    else if (changed === false) postpone();
   };
 
   const listen: Session<ClientData>["listen"] = (type, listener, capture) =>
@@ -245,7 +247,7 @@ export function startSession<ClientData extends object>(
         if (data) hear(data);
       };
     }
-    wakeNow();
+    wake(true);
   };
   const disconnect = () => {
     channel?.close();
@@ -255,12 +257,12 @@ export function startSession<ClientData extends object>(
   if (isBrowser) {
     // A page without a client may have signed in or out, and have had no way to tell.
     const arrive = () => {
-      if (isSettled() && env.Date.now() - heardAt > FRESH_MS) due = 0;
-      wake();
+      // A clock that was set back says nothing about how long ago that was.
+      wake(isSettled() && Math.abs(env.Date.now() - heardAt) > FRESH_MS);
     };
     listen("visibilitychange", arrive);
     listen("focus", arrive);
-    listen("online", wakeNow);
+    listen("online", () => wake(true));
     listen("pagehide", () => {
       if (isLeaving) tell(null, (left = true));
       // An open channel or stream keeps a page out of the back/forward cache.
@@ -287,6 +289,7 @@ export function startSession<ClientData extends object>(
     probe,
     refresh,
     generation: () => generation,
+    waiting,
     ended(reason) {
       supersede();
       const isKnown = state.status === "signed-out";

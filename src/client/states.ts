@@ -2,13 +2,18 @@ import type { ProbeDetails } from "../record/probe.js";
 import { deadlinesOf } from "./deadlines.js";
 import type { Deadlines, Loading, SessionState, SignedOut } from "./session-state.js";
 
-const NOBODY = { user: null, account: null, data: null, deadlines: null } as const;
-
-export const LOADING: Loading = { status: "loading", ...NOBODY, reason: null };
+export const LOADING: Loading = {
+  status: "loading",
+  user: null,
+  account: null,
+  data: null,
+  deadlines: null,
+  reason: null,
+};
 
 /** @param reason null or undefined if the server did not say why */
 export function signedOut(reason: SignedOut["reason"] | null | undefined): SignedOut {
-  return { status: "signed-out", ...NOBODY, reason: reason ?? "no_credentials" };
+  return { ...LOADING, status: "signed-out", reason: reason ?? "no_credentials" };
 }
 
 /** @param at when the server made the details, in milliseconds by this browser's clock */
@@ -18,14 +23,8 @@ export function stateOf<ClientData extends object>(
 ): SessionState<ClientData> {
   const { user, account, data, reason } = details;
   if (!user || !account) return signedOut(reason);
-  return {
-    status: "signed-in",
-    user,
-    account,
-    data,
-    deadlines: deadlinesOf(details, at),
-    reason: null,
-  };
+  const deadlines = deadlinesOf(details, at);
+  return { ...LOADING, status: "signed-in", user, account, data, deadlines };
 }
 
 /** Whether two states are the same, apart from the rounding of their deadlines: one second. */

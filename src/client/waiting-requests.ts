@@ -22,6 +22,10 @@ export function waitingFetch(
   { stepUp, navigate }: Logins,
 ) {
   let hasWarned = false;
+  const warnOnce = (url: string) => {
+    if (!hasWarned) env.console.warn(`No login_url: ${url}`);
+    hasWarned = true;
+  };
 
   /** A request that may not wait for what it needs gets the 401. */
   const send = async (
@@ -34,37 +38,42 @@ export function waitingFetch(
     const aborted = new Promise((resolve) => copy.signal.addEventListener("abort", resolve));
     const generation = session.generation();
     const account = session.account();
+    const checkUser = () => {
+      if (account && account !== session.account()) throw new UserChangedError("Another user");
+    };
     const response = await env.fetch(request);
     if (response.status !== 401) return response;
     const body = (await response
       .clone()
       .json()
       .catch(() => null)) as Unauthenticated | null;
-    if (!body?.login_url && !hasWarned) {
-      hasWarned = true;
-      env.console.warn(`No login_url: ${request.url}`);
-    }
-    // The guard names our login without a query. One with a query asks for more than a sign-in, and
-    // another API names another login.
+    if (!body?.login_url) warnOnce(request.url);
+    // Another API names another login.
     const [login, query] = (env.location.origin + (body?.login_url as string)).split("?");
     if (login !== `${session.mount}login/`) return response;
-    if (query) {
+    const params = Object.fromEntries(new URLSearchParams(query));
+    // The login of a signed-out user has a query, too, if the guard requires a provider.
+    const isStepUp = Boolean(query) && body?.authenticated !== false;
+    if (isStepUp) {
       if (!mayStepUp) return response;
-      const result = await Promise.race([stepUp(query), aborted]);
-      return result === "done" || copy.signal.aborted ? send(copy, mayWait, false) : response;
+      checkUser();
+      const result = await Promise.race([stepUp(params), aborted]);
+      if (result !== "done" && !copy.signal.aborted) return response;
+    } else {
+      // The user may have signed in since the request was sent.
+      if (generation === session.generation() || session.getState().status === "signed-out")
+        session.ended(body?.reason);
+      else await session.probe();
+      if (!mayWait) return response;
+      if (session.getState().status === "signed-out") {
+        const signedIn = new Promise((resolve) => session.waiting.set(params, resolve));
+        if (navigate) void navigate();
+        await Promise.race([signedIn, aborted]);
+        session.waiting.delete(params);
+      }
     }
-
-    // The user may have signed in since the request was sent.
-    if (generation !== session.generation() && session.getState().status !== "signed-out")
-      await session.probe();
-    else session.ended(body?.reason);
-    if (!mayWait) return response;
-    if (navigate && session.getState().status === "signed-out") await navigate();
-    await Promise.race([signedIn(session), aborted]);
-    if (account && account !== session.account()) {
-      throw new UserChangedError("Another user");
-    }
-    return send(copy, false, mayStepUp);
+    checkUser();
+    return send(copy, isStepUp && mayWait, !isStepUp && mayStepUp);
   };
 
   return async (input: RequestInfo | URL, init?: FetchOptions): Promise<Response> => {
@@ -79,19 +88,8 @@ export function waitingFetch(
 
 /** The body of the guard's 401, unless it is another's. */
 interface Unauthenticated {
+  /** False: the user is signed out. Each demand for a step-up says true. */
+  readonly authenticated?: boolean;
   readonly reason?: EndReason;
   readonly login_url?: string;
-}
-
-/** Resolves when the user is signed in. */
-function signedIn({ getState, subscribe }: Session<object>): Promise<void> {
-  return new Promise((resolve) => {
-    const check = () => {
-      if (getState().status !== "signed-in") return;
-      stop();
-      resolve();
-    };
-    const stop = subscribe(check);
-    check();
-  });
 }

@@ -64,7 +64,7 @@ describe.skipIf(executablePath === undefined)("behind a service worker", IN_A_BR
     expect(new URL(tab.url()).pathname).toBe("/idpauth/login/");
     await status(tab, "signed-out");
     expect(warnings).toEqual([
-      `${application.origin}/service-worker.js?deny= hides the login. Exclude ${application.origin}/idpauth/.`,
+      `${application.origin}/service-worker.js?deny= hides ${application.origin}/idpauth/login/.`,
     ]);
   });
 

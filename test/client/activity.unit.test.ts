@@ -38,6 +38,19 @@ describe("trackActivity", () => {
     expect(moves(browser)).toBe(1);
   });
 
+  it("reports at once after the clock was set back", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA, { idle: 900 });
+    const tab = browser.tab("tab", { trackActivity: true });
+    await browser.pass(1);
+    tab.fire("keydown");
+    await browser.pass(1);
+    browser.clock.setNow(browser.clock.now() - 3_600_000);
+    tab.fire("keydown");
+    await browser.pass(1);
+    expect(moves(browser)).toBe(2);
+  });
+
   it("hears what an element of the page keeps to itself", () => {
     const tab = new Browser().tab("tab", { trackActivity: true });
     expect(tab.captured).toEqual(["pointerdown", "keydown"]);

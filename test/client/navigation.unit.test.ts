@@ -331,6 +331,19 @@ describe("signIn in a popup window", () => {
       await browser.pass(1);
       expect([tab.probes, tab.listeners.get("focus")?.size]).toEqual([probes, before]);
     });
+
+    it("is forgotten: nothing waits for its report", async () => {
+      const browser = new Browser();
+      const tab = browser.tab();
+      await browser.pass(1);
+      const settled = expect(tab.client.signIn({ popup: true })).rejects.toThrow("cancelled");
+      await closed(tab);
+      await settled;
+      const messages = messagesOf(browser);
+      postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+      await browser.pass(1);
+      expect(messages).not.toContainEqual(expect.objectContaining({ type: "received" }));
+    });
   });
 
   it("rejects if the browser opens no window", async () => {
@@ -401,7 +414,7 @@ describe("a page of the application at the login's address", () => {
     "warns its developer, and names the service worker: %s",
     (origin) => {
       const href = `${origin}/idpauth/login/?origin_url=x`;
-      const advice = `hides the login. Exclude ${origin}/idpauth/.`;
+      const advice = `hides ${origin}/idpauth/login/.`;
       expect(warnings(href)).toEqual([`A fallback ${advice}`]);
       expect(warnings(href, { worker })).toEqual([`${worker} ${advice}`]);
     },

@@ -95,6 +95,20 @@ describe("a hidden page", () => {
     expect(tab.probes).toBe(2);
   });
 
+  it("that the user returns to after the clock was set back asks at once, and each minute from then on", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    const { probes } = tab;
+    browser.clock.setNow(browser.clock.now() - 3_600_000);
+    tab.fire("focus");
+    await browser.pass(1);
+    expect(tab.probes).toBe(probes + 1);
+    await browser.pass(60);
+    expect(tab.probes).toBe(probes + 2);
+  });
+
   it.each(["focus", "visibilitychange"])(
     "%s shows a user who has signed in by a page without a client",
     async (event) => {

@@ -49,6 +49,8 @@ export class SessionServer {
   readonly requests: SentRequest[] = [];
   /** The login with which the API demands a step-up of a signed-in user. */
   stepUpLogin: string | undefined;
+  /** The provider that the API requires. */
+  requiredProvider: string | undefined;
   /** What the API has taken: the body of each request of a signed-in user. */
   readonly taken: string[] = [];
   #session:
@@ -110,12 +112,13 @@ export class SessionServer {
 
   /** The guard's 401. */
   unauthenticated(): object {
+    const provider = this.requiredProvider;
     return {
       authenticated: false,
       user: null,
       error: "login_required",
       reason: this.reason,
-      login_url: "/idpauth/login/",
+      login_url: `/idpauth/login/${provider === undefined ? "" : `?provider=${provider}`}`,
     };
   }
 

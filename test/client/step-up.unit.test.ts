@@ -276,6 +276,22 @@ describe("fetch with stepUp", () => {
     expect(sent()).toBe(1);
   });
 
+  it("rejects, and opens no window, if another user has signed in while it was on its way", async () => {
+    const { browser, tab } = await signedInTab();
+    browser.server.stepUpLogin = LOGIN;
+    browser.server.latency.back = 5000;
+    const response = tab.client.fetch("/api/pay", { method: "POST", body: "1", stepUp: true });
+    response.catch(() => undefined);
+    await browser.pass(1);
+    browser.server.latency.back = 1;
+    browser.server.signIn(BOB);
+    await browser.settled(tab.client.refresh());
+    browser.server.stepUpLogin = undefined;
+    await browser.pass(5);
+    await expect(response).rejects.toThrow(UserChangedError);
+    expect([tab.windows, browser.server.taken]).toEqual([[], []]);
+  });
+
   it("rejects if another user has signed in while it waited for a sign-in", async () => {
     const { browser, tab } = await signedInTab();
     browser.server.signOut("idle");

@@ -290,4 +290,76 @@ describe("fetch", () => {
     expect(tab.navigations[0]).toMatch(/^https:\/\/app\.example\/idpauth\/login\/\?/);
     expect(await outcome(waiting)).toBe("pending");
   });
+
+  it("whose signal aborts while it navigates to the login rejects with the signal's reason", async () => {
+    const { browser, tab } = await signedInTab({ whenSignedOut: "navigate" });
+    browser.server.signOut("idle");
+    const abort = new AbortController();
+    const waiting = tab.client.fetch("/api/items", { signal: abort.signal });
+    waiting.catch(() => undefined);
+    await browser.pass(1);
+    expect(tab.navigations).toHaveLength(1);
+    abort.abort(new Error("too late"));
+    await browser.pass(1);
+    expect(await outcome(waiting)).toEqual(new Error("too late"));
+  });
+});
+
+describe("fetch, signed out, of a route that requires a provider", () => {
+  const required = (url: string | undefined) =>
+    Object.fromEntries(new URL(url ?? "").searchParams)["provider"];
+
+  /** Requests to these routes wait, one after the other. */
+  async function waitingFor(providers: readonly (string | undefined)[], options?: ClientOptions) {
+    const { browser, tab } = await signedInTab(options);
+    const abort = new AbortController();
+    browser.server.signOut("idle");
+    const responses: Promise<Response>[] = [];
+    for (const provider of providers) {
+      browser.server.requiredProvider = provider;
+      const response = tab.client.fetch("/api/payroll", { signal: abort.signal });
+      response.catch(() => undefined);
+      responses.push(response);
+      await browser.pass(1);
+    }
+    return { browser, tab, abort, responses };
+  }
+
+  it("waits as any other, and is no step-up", async () => {
+    const { browser, tab, responses } = await waitingFor(["staff"]);
+    expect(tab.state).toMatchObject({ status: "signed-out", reason: "idle" });
+    expect(await outcome(responses[0]!)).toBe("pending");
+    browser.server.signIn(ADA);
+    await browser.settled(tab.client.refresh());
+    expect((await browser.settled(responses[0]!)).status).toBe(200);
+    expect(tab.windows).toEqual([]);
+  });
+
+  it("in the popup window the user signs in at that provider, unless the application names another", async () => {
+    const { tab } = await waitingFor(["staff", undefined]);
+    void tab.client.signIn({ popup: true });
+    void tab.client.signIn({ popup: true, params: { provider: "customers" } });
+    expect(tab.windows.map(({ url }) => required(url))).toEqual(["staff", "customers"]);
+  });
+
+  it("navigates to the login at that provider", async () => {
+    const { tab } = await waitingFor(["staff"], { whenSignedOut: "navigate" });
+    expect(tab.navigations.map(required)).toEqual(["staff"]);
+  });
+
+  it("no longer names the provider when the user has signed in, or the request's signal aborts", async () => {
+    const signedIn = await waitingFor(["staff"]);
+    signedIn.browser.server.signIn(ADA);
+    await signedIn.browser.settled(signedIn.tab.client.refresh());
+    await signedIn.browser.settled(signedIn.responses[0]!);
+    void signedIn.tab.client.signIn({ popup: true });
+    const aborted = await waitingFor(["staff"]);
+    aborted.abort.abort();
+    await aborted.browser.pass(1);
+    void aborted.tab.client.signIn({ popup: true });
+    expect([signedIn, aborted].map(({ tab }) => required(tab.windows[0]?.url))).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
 });
