@@ -81,17 +81,11 @@ export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequ
 
 function optionsError(taker: TakesRule, got: string): TypeError {
   const rule = REQUIREMENT_NAMES.map(quoted).join(", ");
-  if (taker === "requireSession")
-    return new TypeError(
-      `\`auth.requireSession\` takes a request, or an object: the rule of the page (${rule}), ` +
-        `\`returnTo\` and the function \`forbidden\`, each optional. It got ${got}.`,
-    );
-  const responses = RESPONSE_NAMES.map(quoted);
-  const last = responses.pop() ?? "";
+  const responses = RESPONSES_OF[taker].map(quoted).join(", ").replace(/, (?=[^,]+$)/, " and ");
   return new TypeError(
-    `\`auth.idpRequiredWith\` takes an object: the rule of the route (${rule}) and your own responses ` +
-      `(the functions ${responses.join(", ")} and ${last}), each optional. ` +
-      `It got ${got}. If you need none of them, use \`auth.idpRequired\`.`,
+    `\`auth.${taker}\` takes an object: the rule of the route (${rule}) and your own responses ` +
+      `(the functions ${responses}), each optional. It got ${got}.` +
+      (taker === "requireSession" ? "" : " If you need none of them, use `auth.idpRequired`."),
   );
 }
 

@@ -12,7 +12,7 @@ it("idpauth/next has every accessor of the other adapters", () => {
 });
 
 it.each<[what: string, rule: object, message: RegExp]>([
-  ["an unknown key", { alow: () => true }, /or an object: .*`allow`.* It got the key `alow`\.$/],
+  ["an unknown key", { alow: () => true }, /takes an object: .*`allow`.* It got the key `alow`\.$/],
   ["a response that a page doesn't have", { stepUp: () => true }, /It got the key `stepUp`\.$/],
   ["nothing as `allow`", { allow: undefined }, /It got nothing as `allow`\.$/],
   ["a value that isn't possible", { maxAge: 3 }, /^`maxAge` of `auth\.requireSession` must be /],

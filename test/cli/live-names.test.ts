@@ -228,7 +228,7 @@ describe.each(Object.entries(SOURCES))("idpauth check --live with %s", (_source,
     "%s: names no variable that isn't set, unless to set it",
     async (...given) => {
       const [, code, prepare] = given;
-      const done = await run(prepare());
+      const done = await run(prepare() ?? {});
       expect(done.report.codes).toContain(code);
       expect(claims(done)).toEqual([]);
     },
