@@ -29,6 +29,13 @@ function run(
   return runLive({ ...settingsFor(provider), ...env }, options);
 }
 
+/** The provider has refused the application's client once, and nothing else was wrong. */
+function expectRefusedClient() {
+  expect(provider.violations.splice(0)).toEqual([
+    expect.stringMatching(/^(?:token|par): invalid_client: /),
+  ]);
+}
+
 /**
  * A new private key of the client, and its public half with the same identifier as in an assertion.
  */
@@ -802,12 +809,14 @@ describe("the discovery document", () => {
       expect(codes).toEqual(["E109"]);
       expect(provider.requestsTo("par")).toEqual([]);
       expect(notSeen.join()).toContain("logins are pushed");
+      expectRefusedClient();
     });
 
     it("the client that only this endpoint refuses is E109", async () => {
       provider.settings.requirePushedRequests = true;
       provider.fault("token", json(400, { error: "invalid_grant" }));
       expect((await run({ IDP_CLIENT_SECRET: "wrong" })).codes).toEqual(["E109"]);
+      expectRefusedClient();
     });
   });
 
@@ -936,6 +945,7 @@ describe("the discovery document", () => {
   it("names an authentication method that is not ours, and the provider refuses ours: E109 and W105", async () => {
     provider.settings.tokenEndpointAuthMethods = ["client_secret_basic"];
     expect((await run()).codes).toEqual(["E109", "W105"]);
+    expectRefusedClient();
     expect((await run({ IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" })).codes).toEqual(
       [],
     );
@@ -1161,6 +1171,7 @@ describe("the client", () => {
     const { message, remedy } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
     expect(message).toContain("IDP_PRIVATE_KEY (invalid_client)");
     expect(`${message}${remedy}`).not.toContain("IDP_CLIENT_SECRET");
+    expectRefusedClient();
   });
 
   it("with an empty IDP_PRIVATE_KEY is checked with its secret", async () => {
@@ -1209,6 +1220,7 @@ describe("the client", () => {
     expect(message).toContain(encoding);
     for (const other of ["client_secret_post", "client_secret_basic"])
       expect(remedy).toContain(`\`${other}\``);
+    expectRefusedClient();
   });
 
   it("that may not refresh is reported once", async () => {

@@ -22,6 +22,7 @@ import { memoryStore } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { RunningClock, type MovableClock } from "../../src/testing/running-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { buttonsIn, choose, submission } from "../support/choose-person.mjs";
 import { emptyFolder, runProvider, startProvider, type RunningProvider } from "./provider-run.js";
 
@@ -111,7 +112,7 @@ describe("a sign-in at `idpauth provider`", () => {
   });
 
   it("gives each user's groups, and the time of the choice to a request with max_age", async () => {
-    const clock = new RunningClock();
+    const clock = new TestClock();
     const argv = [
       "--port=0",
       "--person=Ada <ada@example.com> admin, staff",
