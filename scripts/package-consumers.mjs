@@ -1,10 +1,12 @@
 // Runs an application with the packed package as its users do: as ES module and CommonJS on
-// Node.js, on Bun and Deno, and bundled by esbuild and webpack; and reads a stack trace.
+// Node.js, on Bun and Deno, and bundled by esbuild and webpack; bundles every entry for browsers; and
+// reads a stack trace.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
+import { packageEntries } from "./entries.mjs";
 import { needPackages } from "./framework-install.mjs";
 
 /** What the application prints: the probe's response for a signed-out browser, twice. */
@@ -42,6 +44,17 @@ const server = app.listen(0, "127.0.0.1", async () => {
 });
 `;
 
+const BROWSER_ENTRIES = packageEntries()
+  .filter(({ isForBrowsers }) => isForBrowsers)
+  .map(({ name }) => name);
+
+/** A page's script, which prints each entry and what it exports: the warning only acts. */
+const PAGE = BROWSER_ENTRIES.map(
+  (name, index) => `
+import * as entry${index} from "${name}";
+console.log("${name}:", Object.keys(entry${index}).join(", "));`,
+).join("");
+
 const FAILURE = `
 import { idpAuth } from "idpauth/fetch";
 try {
@@ -73,6 +86,7 @@ export async function failingConsumers(folder, tools) {
     needPackages("test/recipes/deno"),
   ]);
   await bundle(folder, tools);
+  await bundlePage(folder, tools, write("page.mjs", PAGE));
   const node = process.execPath;
   /** @type {readonly (readonly [name: string, command: readonly string[]])[]} */
   const runs = [
@@ -93,7 +107,14 @@ export async function failingConsumers(folder, tools) {
     console.log(`An application runs as ${name}.`);
     return [];
   });
-  return [...failures, ...unreadableStack(folder, write("failure.mjs", FAILURE))];
+  const pages = ["esbuild/page.mjs", "webpack/page.mjs"].flatMap((file) => {
+    const { stdout, text } = run(folder, [node, file]);
+    const lacking = BROWSER_ENTRIES.filter((name) => !stdout.includes(`${name}:`));
+    if (lacking.length > 0) return [`failed: ${lacking.join(", ")} in ${file}: ${text}`];
+    console.log(`A page has ${BROWSER_ENTRIES.join(", ")}: ${file}.`);
+    return [];
+  });
+  return [...failures, ...pages, ...unreadableStack(folder, write("failure.mjs", FAILURE))];
 }
 
 /**
@@ -128,6 +149,35 @@ async function bundle(folder, tools) {
     target: "node",
     mode: "production",
     output: { path: path.join(folder, "webpack"), filename: "app.cjs", chunkFilename: "[id].cjs" },
+  });
+  const stats = await promisify(compiler.run.bind(compiler))();
+  if (stats.hasErrors()) throw new Error(stats.toString({ colors: false }));
+}
+
+/**
+ * Bundles the entries for browsers, which fails if one imports a module of Node.js.
+ *
+ * @param {string} folder
+ * @param {string} tools
+ * @param {string} file
+ */
+async function bundlePage(folder, tools, file) {
+  const load = createRequire(path.join(tools, "x.cjs"));
+  await load("esbuild").build({
+    bundle: true,
+    platform: "browser",
+    format: "esm",
+    absWorkingDir: folder,
+    logLevel: "error",
+    entryPoints: [file],
+    outfile: "esbuild/page.mjs",
+  });
+  const compiler = load("webpack")({
+    context: folder,
+    entry: `./${file}`,
+    target: "web",
+    mode: "production",
+    output: { path: path.join(folder, "webpack"), filename: "page.mjs", publicPath: "" },
   });
   const stats = await promisify(compiler.run.bind(compiler))();
   if (stats.hasErrors()) throw new Error(stats.toString({ colors: false }));
