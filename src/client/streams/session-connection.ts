@@ -120,11 +120,7 @@ export function keepConnected(parts: SessionConnectionParts): SessionConnection 
       signal,
       end,
       isPresent,
-      hasReturned: () => {
-        const isUnknown = wasAway;
-        wasAway = false;
-        return isUnknown;
-      },
+      hasReturned: () => wasAway && !(wasAway = false),
       start: () => {
         ({ account } = client.getState());
         return (connection = new AbortController());
@@ -185,7 +181,7 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
     const longest = Math.max(retry, Math.min(LONGEST_PAUSE_MS, retry * 2 ** failures));
     const milliseconds = longest * (1 + env.Math.random());
     await news(milliseconds);
-    waited += Math.min(milliseconds, Math.max(0, env.Date.now() - from));
+    waited += Math.min(milliseconds, env.Date.now() - from);
   };
   /** Returns what is still to be decided. */
   const decide = async (closing: Closing): Promise<Closing | undefined> => {

@@ -109,12 +109,11 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
         forward(event);
       };
       signal.addEventListener("abort", () => {
-        const hasClosed = socket.readyState === this.CLOSED;
         socket.close();
         resolve(closing);
-        if (hasClosed || this.#isOver) return;
+        if (this.#isOver || socket.readyState === this.CLOSED) return;
         // The socket's own event can come after the next connection has opened.
-        socket.onopen = socket.onmessage = socket.onerror = socket.onclose = null;
+        socket.onerror = socket.onclose = null;
         this.dispatchEvent(new this.#env.CloseEvent("close", { code: 1005 }));
       });
     });
