@@ -81,7 +81,10 @@ export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequ
 
 function optionsError(taker: TakesRule, got: string): TypeError {
   const rule = REQUIREMENT_NAMES.map(quoted).join(", ");
-  const responses = RESPONSES_OF[taker].map(quoted).join(", ").replace(/, (?=[^,]+$)/, " and ");
+  const responses = RESPONSES_OF[taker]
+    .map(quoted)
+    .join(", ")
+    .replace(/, (?=[^,]+$)/, " and ");
   return new TypeError(
     `\`auth.${taker}\` takes an object: the rule of the route (${rule}) and your own responses ` +
       `(the functions ${responses}), each optional. It got ${got}.` +

@@ -129,7 +129,7 @@ function refuses(status: number, error: string): Given {
 }
 
 /** What happens, and a code that the check then finds. */
-const SITUATIONS: readonly (readonly [string, string, () => Given | void])[] = [
+const SITUATIONS: readonly (readonly [string, string, () => Given | undefined])[] = [
   [
     "a provider that advertises nothing optional",
     "W103",
