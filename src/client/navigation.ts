@@ -1,14 +1,11 @@
 import type { SignInOptions, SignOutOptions, StepUpResult } from "./client-interface.js";
 import type { Environment } from "./environment.js";
 import type { SessionState } from "./session-state.js";
-import type { Session } from "./session.js";
+import type { LoginParameters, Session } from "./session.js";
 import { SignInError } from "./sign-in-error.js";
 
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
-
-/** The parameters of a login. */
-export type LoginParameters = Readonly<Record<string, string | number>>;
 
 /** The address of a login that leads back to a page. */
 function loginUrl(session: Session<object>, page: string | URL, params?: LoginParameters): string {

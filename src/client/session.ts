@@ -1,7 +1,6 @@
 import type { EndReason } from "../record/probe.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
-import type { LoginParameters } from "./navigation.js";
 import { requestState } from "./probe.js";
 import type { SessionState } from "./session-state.js";
 import { isSame, LOADING, signedOut, stateOf } from "./states.js";
@@ -21,6 +20,9 @@ const FRESH_MS = 2_000;
  * logout can take longer than the logout.
  */
 const WATCH_MS = 100;
+
+/** The parameters of a login. */
+export type LoginParameters = Readonly<Record<string, string | number>>;
 
 /** The state of this tab: when it asks the server, and what it tells the other tabs. */
 export interface Session<ClientData extends object> {
