@@ -93,7 +93,8 @@ export function openSessionStream(parts: StreamParts): OpenedStream {
     },
     new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES }),
   );
-  write(`retry: ${String(RETRY_MS + Math.floor(Math.random() * RETRY_MS))}\n: open\n\n`);
+  const pause = RETRY_MS + Math.floor(Math.random() * RETRY_MS);
+  write(`retry: ${pause}\n: open\n\n`);
   commentLater();
   ended.addEventListener("abort", () => {
     const error = ended.reason as SessionEndedError;
