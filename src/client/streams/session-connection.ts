@@ -179,9 +179,9 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
   const pause = async (retry: number) => {
     const from = env.Date.now();
     const longest = Math.max(retry, Math.min(LONGEST_PAUSE_MS, retry * 2 ** failures));
-    const milliseconds = longest * (1 + env.Math.random());
-    await news(milliseconds);
-    waited += Math.min(milliseconds, env.Date.now() - from);
+    const pauseMs = longest * (1 + env.Math.random());
+    await news(pauseMs);
+    waited += Math.min(pauseMs, env.Date.now() - from);
   };
   /** Returns what is still to be decided. */
   const decide = async (closing: Closing): Promise<Closing | undefined> => {
