@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
 import { Server as NetServer, type AddressInfo, type ListenOptions } from "node:net";
 import path from "node:path";
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
+import { buildPackage } from "../support/build.js";
 import { startConnectProxy } from "../support/connect-proxy.js";
 import { startRedis } from "../support/redis-server.js";
 
@@ -86,9 +87,11 @@ vi.mock("redis", async (original) => {
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
- * test/docs/link-accounts.test.ts and test/browser/helmet.browser.test.ts run these.
+ * test/docs/link-accounts.test.ts, test/browser/helmet.browser.test.ts and
+ * test/browser/step-up.browser.matrix.test.ts run these.
  */
-const RUN_ELSEWHERE = /^live-connections\/|^production\/|^user-table\/link|^csrf\/helmet/;
+const RUN_ELSEWHERE =
+  /^live-connections\/|^production\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,
@@ -851,6 +854,17 @@ describe("docs/snippets/your-pages", () => {
       expect.stringContaining('<main class="card"><h1>'),
     ]);
     expect((await browser.navigate("/idpauth/")).text).not.toContain('<main class="card"><h1>');
+  });
+});
+
+describe("docs/snippets/client", () => {
+  it.each(["express", "fastify"])("%s.mjs serves the client's file", async (name) => {
+    await buildPackage();
+    const response = await (await open(`client/${name}.mjs`)).get("/idpauth-client.js");
+    expect(response.headers["content-type"]).toMatch(/^text\/javascript/);
+    expect(response.text).toBe(
+      readFileSync(new URL("../../dist/client/browser.js", import.meta.url), "utf8"),
+    );
   });
 });
 

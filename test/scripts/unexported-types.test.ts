@@ -51,6 +51,7 @@ it("every type that a signature of the package names can be imported", () => {
     "idpauth",
     "idpauth/adapter",
     ...(/^idpauth\/(?:client\/|react$)/.test(entry) ? ["idpauth/client"] : []),
+    ...(entry === "idpauth/react" ? ["idpauth/client/warning"] : []),
   ]);
   expect(missing.filter(({ type }) => !PRIVATE.includes(type))).toEqual([]);
 });
