@@ -149,7 +149,7 @@ const samples = pages().flatMap(samplesOf);
 const checked = samples.filter(
   ({ page, fragment, snippet }) =>
     fragment === undefined &&
-    snippet?.startsWith("docs/snippets/") !== true &&
+    !/^(?:docs\/snippets|examples\/next[^/]*)\//.test(snippet ?? "") &&
     !Object.hasOwn(EXECUTED, page),
 );
 
