@@ -141,7 +141,12 @@ export interface IdpAuth<
   openEventStream<Sent>(
     raw: FrameworkRequest,
     respond: (reply: AnyReply) => Sent | Promise<Sent>,
-  ): Promise<EventStream & { readonly response: Sent }>;
+  ): Promise<
+    EventStream & {
+      /** What `respond` returned. */
+      readonly response: Sent;
+    }
+  >;
   /** The path that all endpoints begin with, such as `/idpauth/`. */
   mountPath(): string;
   /** Whether `close` was called. Responses then close their connection. */

@@ -7,21 +7,26 @@ import {
   type JWTVerifyGetKey,
 } from "jose";
 import { issuerClaims } from "../provider/entra-tenants.js";
+import type { JwksControls } from "../provider/signing-keys.js";
+import type { ProviderSettings } from "../provider/test-provider-settings.js";
+import type { MovableClock } from "../running-clock.js";
 
 /** The provider whose access tokens an API accepts: one of `startTestProvider`, or any other. */
 export interface TokenProvider {
+  /** The issuer identifier, of which the discovery document is fetched. */
   readonly issuer: string;
   /** With `clientSecret`, for tokens that the provider has to look up (RFC 7662). */
   readonly clientId?: string;
+  /** The secret of that client. */
   readonly clientSecret?: string;
   /** The time that tokens expire by. Default: the system's. */
-  readonly clock?: { now(): number };
+  readonly clock?: Pick<MovableClock, "now">;
   /** Of a test provider: its keys, without a request. */
-  readonly jwks?: { document(): { readonly keys: readonly object[] } };
+  readonly jwks?: Pick<JwksControls, "document">;
   /** Of a test provider: what it knows about a token, without a request. */
   introspect?(token: string): TokenClaims;
   /** Of a test provider: with a tenant, each token has the issuer of the user's own tenant. */
-  readonly settings?: { readonly tenant: string | undefined };
+  readonly settings?: Pick<ProviderSettings, "tenant">;
 }
 
 /** The claims of an access token, or the members of an introspection response. */

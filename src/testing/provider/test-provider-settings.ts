@@ -19,7 +19,13 @@ export interface ProviderSettings {
    * with `private_key_jwt`, and its secret is refused. Undefined (default): it authenticates with
    * its secret.
    */
-  clientJwks: readonly Jwk[] | { readonly keys: readonly Jwk[] } | undefined;
+  clientJwks:
+    | readonly Jwk[]
+    | {
+        /** Those of a JWK set (RFC 7517 section 5). */
+        readonly keys: readonly Jwk[];
+      }
+    | undefined;
   /** The `aud` that a client assertion must have; default `issuer`. */
   clientAssertionAudience: "issuer" | "token_endpoint" | "endpoint";
   /**
