@@ -49,7 +49,7 @@ export default defineConfig({
           hookTimeout: 20_000,
           include: [UNIT],
           isolate: false,
-          setupFiles: ["test/support/no-outside.ts"],
+          setupFiles: ["test/support/no-outside.ts", "test/support/late-modules.ts"],
         },
       },
       // The files of a worker share its modules, since loading them anew for each file took half of
