@@ -117,7 +117,7 @@ export function signOutWith(session: Session<object>, env: Environment) {
         body: new URLSearchParams({ end: "others" }),
         headers: { Accept: "application/json" },
       });
-      if (!ok) throw new Error(`IDP_SESSIONS_PAGE: ${status}`);
+      if (!ok) throw new Error(`Check IDP_SESSIONS_PAGE: ${status}`);
     }
     session.leave();
     env.location.assign(`${session.mount}logout/`);

@@ -397,7 +397,7 @@ describe("signOut", () => {
     await browser.pass(1);
     vi.spyOn(browser.server, "respond").mockReturnValueOnce(new Response(null, { status: 404 }));
     await expect(browser.settled(tab.client.signOut({ everywhere: true }))).rejects.toThrow(
-      /IDP_SESSIONS_PAGE: 404/,
+      /Check IDP_SESSIONS_PAGE: 404/,
     );
     expect(tab.navigations).toEqual([]);
     tab.fire("pagehide");

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Jwk } from "../../index.js";
 import { isObject } from "../../record/json.js";
+import { isPublicKey, keysIn } from "../../testing/provider/client-keys.js";
 import { ADDRESS, type ServerIdentity } from "./provider-server.js";
 import type { ProviderUsage } from "./provider-usage.js";
 import { codeOf, StartError } from "./start-error.js";
@@ -24,30 +25,24 @@ function readText(option: string, file: string, folder: string): string {
  * @throws StartError the file has no public keys, or a private one
  */
 export function readClientJwks(file: string, folder: string): readonly Jwk[] {
-  const keys = keysIn(readText("--client-jwks", file, folder));
-  if (keys === undefined)
+  const keys = keysIn(parsed(readText("--client-jwks", file, folder))) ?? [];
+  if (keys.length === 0 || !keys.every((key) => isObject(key) && typeof key["kty"] === "string"))
     throw new StartError(
       `--client-jwks: ${file} must be a JWK set, {"keys": […]}, as \`npx idpauth keys\` prints it`,
     );
-  if (keys.some((key) => ["d", "p", "q", "k"].some((name) => name in key)))
+  if (!keys.every(isPublicKey))
     throw new StartError(
       `--client-jwks: ${file} contains a private or a symmetric key. Give the provider only the public half, as a real one gets it`,
     );
-  return keys;
+  return keys as readonly Jwk[];
 }
 
-function keysIn(text: string): readonly Jwk[] | undefined {
-  let content: unknown;
+function parsed(text: string): unknown {
   try {
-    content = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  const keys = isObject(content) ? content["keys"] : content;
-  const isList = Array.isArray(keys) && keys.length > 0;
-  return isList && keys.every((key) => isObject(key) && typeof key["kty"] === "string")
-    ? (keys as readonly Jwk[])
-    : undefined;
 }
 
 /**
