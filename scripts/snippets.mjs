@@ -70,6 +70,14 @@ export function codeBlocks(page, text) {
 }
 
 /**
+ * @param {string} text of a page
+ * @returns {string[]} the files that its code blocks come from, in any language
+ */
+export function snippetsOf(text) {
+  return [...text.matchAll(MARKED_BLOCK)].map(([, , file = ""]) => file);
+}
+
+/**
  * Fills the blocks of a page that come from files.
  *
  * @param {string} text

@@ -16,7 +16,7 @@ const app = express();
 app.get("/healthz", (_req, res) => void res.sendStatus(200));
 auth.mount(app);
 app.get("/", auth.idpRequired, (_req, res) => void res.send("Hello"));
-const server = app.listen(3000);
+const server = app.listen(process.env.PORT ?? 3000);
 
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
