@@ -12,24 +12,22 @@ const bareExpress = path.join(import.meta.dirname, "express-bare.mjs");
 /**
  * @param {object} settings
  * @param {string} settings.folder of the peer, with a lock file of its own
- * @param {string} settings.title the name of its package
+ * @param {readonly string[]} settings.named the packages that its title names
  * @param {readonly string[]} settings.packages that its application installs for the sign-in
  * @param {Record<string, string>} [settings.env] of its application, in addition to the usual
  * @param {unknown} [settings.probe] the JSON that its probe sends
  * @returns {Pick<Peer, "framework" | "prepare" | "version" | "start" | "bare" | "size">}
  */
-export function expressPeer({ folder, title, packages, env = {}, probe }) {
+export function expressPeer({ folder, named, packages, env = {}, probe }) {
   return {
     framework: "Express 5",
     async prepare({ say }) {
-      say(`npm ci for ${title}`);
-      await needPackages(path.relative(root, folder));
+      const name = path.relative(root, folder);
+      say(`npm ci in ${name}`);
+      await needPackages(name);
       return undefined;
     },
-    version() {
-      const file = path.join(folder, "node_modules", title, "package.json");
-      return JSON.parse(readFileSync(file, "utf8")).version;
-    },
+    version: () => named.map((name) => versionOf(folder, name)).join(" / "),
     start: ({ port, origin, issuer, clientId, clientSecret, redisUrl, apiUrl }) => [
       program(path.join(folder, "app.mjs"), port, {
         ORIGIN: origin,
@@ -49,6 +47,12 @@ export function expressPeer({ folder, title, packages, env = {}, probe }) {
     ],
     size: () => Promise.resolve(addedPackages(folder, packages, ["express"])),
   };
+}
+
+/** @param {string} folder @param {string} name @returns {string} */
+function versionOf(folder, name) {
+  const file = path.join(folder, "node_modules", name, "package.json");
+  return JSON.parse(readFileSync(file, "utf8")).version;
 }
 
 /** @param {string} file @param {number} port @param {Record<string, string>} env */

@@ -8,7 +8,7 @@ export const peer = {
   title: "express-openid-connect",
   ...expressPeer({
     folder: import.meta.dirname,
-    title: "express-openid-connect",
+    named: ["express-openid-connect"],
     packages: ["express-openid-connect", "connect-redis", "express-session", "redis"],
   }),
   paths: { login: "/login", logout: "/logout", backchannelLogout: "/backchannel-logout" },
