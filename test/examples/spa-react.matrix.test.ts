@@ -6,11 +6,12 @@ import { createServer } from "vite";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestUser } from "../browser/test-user.js";
+import { HOSTNAME, type RunningProxy } from "../proxies/programs.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { compile } from "./compile-example.js";
 import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
-import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
+import { FRONT_SERVERS } from "./front-server.js";
 
 // examples/spa-react outside the project, over the packed package.
 // docs/start/single-page-application.md shows its files, and
@@ -78,7 +79,7 @@ describe("examples/spa-react", () => {
   let browser: Browser | undefined;
   const running: ExampleProcess[] = [];
   const users: TestUser[] = [];
-  const fronts: FrontServer[] = [];
+  const fronts: RunningProxy[] = [];
 
   beforeAll(async () => {
     packed = await PackedPackage.pack();
@@ -261,9 +262,7 @@ describe("examples/spa-react", () => {
         const port = await freePort();
         const origin = `https://${HOSTNAME}:${String(port)}`;
         const { port: api } = new URL(await start({ BASE_URL: origin, IDP_EVENTS: "true" }));
-        fronts.push(
-          await startFront({ port, files: path.join(folder, "dist"), api: `localhost:${api}` }),
-        );
+        fronts.push(await startFront({ port, files: path.join(folder, "dist"), api: Number(api) }));
 
         const { user, tab } = await signedIn(origin);
         expect(
