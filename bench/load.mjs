@@ -52,15 +52,16 @@ function readResponses(socket, onResponse) {
   });
 }
 
-/** Whether a response is the expected one. Every compared route sends the same JSON. */
-const isGood = (response) =>
-  response.startsWith("HTTP/1.1 200 ") && response.includes('"authenticated":true');
+/** Whether a response is the expected one. The routes of a comparison send the same JSON. */
+const isGood = (response, part = '"authenticated":true') =>
+  response.startsWith("HTTP/1.1 200 ") && response.includes(part);
 
 serveCalls({
-  /** Prepares a target. Requests use the `cookies` in turn. */
-  target({ name, port, path, cookies }) {
+  /** Prepares a target. Requests use the `cookies` in turn. Each response contains `part`. */
+  target({ name, port, path, cookies, part }) {
     targets.set(name, {
       port,
+      part,
       next: 0,
       requests: (cookies ?? [undefined]).map((cookie) => requestFor(path, cookie)),
     });
@@ -93,7 +94,7 @@ serveCalls({
           if (isOver) return;
           responded += 1;
           latencies.push(performance.now() - askedAt.get(socket));
-          if (!isGood(response)) {
+          if (!isGood(response, target.part)) {
             failed += 1;
             sample ??= response;
           }

@@ -1,0 +1,249 @@
+// docs/evidence/peers.md, from docs/evidence/peers.json; and what a run prints.
+import { SITUATIONS } from "./situations/index.mjs";
+
+/**
+ * @typedef {import("./situations/index.mjs").Outcome | { impossible: string } | { failed: string }} Result
+ *
+ * @typedef {object} PeerResult
+ * @property {string} title
+ * @property {string} framework
+ * @property {string} store
+ * @property {string} [version]
+ * @property {string} [missing] why it couldn't run
+ * @property {readonly { url: string, read: string, decided: string }[]} links
+ * @property {readonly string[]} notes
+ * @property {Record<string, Result>} situations
+ * @property {{ page: Ratio, probe?: Ratio, memory: { application: number, bare: number } }} [throughput]
+ * @property {{ bytes: number, packages?: number, importMilliseconds?: number }} [size]
+ *
+ * @typedef {{ ratio: number, min: number, max: number, perSecond: number, bare: number }} Ratio
+ *
+ * @typedef {object} Results
+ * @property {string} date
+ * @property {string} commit
+ * @property {string} node
+ * @property {{ cpu: string, cores: number, loadBefore: number }} machine
+ * @property {number} minutes
+ * @property {Record<string, PeerResult>} peers
+ */
+
+const number = (/** @type {number} */ value) => value.toLocaleString("en-US");
+const megabytes = (/** @type {number} */ bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** @param {readonly string[]} heads @param {readonly (readonly string[])[]} rows */
+function table(heads, rows) {
+  const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(" | ")} |`;
+  return [line(heads), `|${heads.map(() => "---|").join("")}`, ...rows.map(line)].join("\n");
+}
+
+const named = ({ title, version }) => (version === undefined ? title : `${title} ${version}`);
+
+/** @param {Results} results */
+export function peersPage(results) {
+  const { date, commit, node, machine, minutes } = results;
+  const ran = Object.values(results.peers).filter(({ missing }) => missing === undefined);
+  return `# idpauth and its peers
+
+\`npm run compare\` puts idpauth and seven other products through the same situations, and measures them. Each product is an application with the same
+two pages, set up the way the product's own documentation advises. One provider serves all of them: the one in \`idpauth/testing\`.
+
+Measured on ${date} with \`npm run compare\`, at commit ${commit}, on Node.js ${node}. The machine has ${machine.cores} cores (${machine.cpu}) and had a load of
+${machine.loadBefore.toFixed(2)} before the run, which took ${minutes} minutes.
+
+\`\`\`sh
+npm run compare                  # everything, about a quarter of an hour
+npm run compare -- better-auth   # one product, or several; prints the results
+\`\`\`
+
+The command installs the products from npm, builds oauth2-proxy with Go, and installs Apache, mod_auth_openidc and Redis as Debian packages. The
+applications are in \`bench/peers/\`.
+
+<!-- figure: peers-race -->
+
+${chartText(results)}
+
+## The products
+
+${productsTable(results)}
+
+\`/orders\` calls an API with the user's access token, and \`/page\` needs only a signed-in user. In every situation below, a user of its own is signed in,
+and the access token and the ID token have expired, unless the heading says otherwise.
+
+- *Requests* lists the responses that the browser gets from \`/orders\`. 502 means that the application sent the API a token that's no longer valid.
+- *Refreshes* counts the token requests for a refresh.
+- *Afterwards* says whether the user is still signed in once the provider works again.
+
+${SITUATIONS.map((situation) => situationSection(situation, ran)).join("\n\n")}
+
+## Speed and size
+
+The first two columns compare requests per second with the product's own framework, without the product. The first is \`/page\` for a signed-in user, the
+second is the endpoint that tells a page who is signed in. *Memory* is how much more the application's processes need than the bare framework's, after
+the same load. *Import* is how long Node.js takes to load the product and its store. *Installed* is what the product and its store add to the framework.
+
+${speedTable(ran)}
+
+${betterSection(results)}
+
+## Where the applications come from
+
+${ran.map(sourcesOf).join("\n\n")}
+`;
+}
+
+/** The figure's content in words. @param {Results} results */
+export function chartText({ peers }) {
+  const parts = raceOf(peers, "race-200").map(
+    ({ title, succeeded, refreshes, after }) =>
+      `${title}: ${succeeded} of 200 requests succeed, ${number(refreshes)} token ${refreshes === 1 ? "request" : "requests"}, ${plain(after)}`,
+  );
+  return `200 requests at once, after the access token has expired, at a provider that rotates refresh tokens and detects reuse: ${parts.join("; ")}.`;
+}
+
+/** @param {string} text */
+const plain = (text) => text.replaceAll("**", "").split(";")[0];
+
+/**
+ * The peers that could play a race, with what came of it.
+ *
+ * @param {Results["peers"]} peers
+ * @param {string} key
+ */
+export function raceOf(peers, key) {
+  return Object.values(peers).flatMap(({ title, situations }) => {
+    const outcome = situations[key];
+    return outcome !== undefined && "succeeded" in outcome ? [{ title, ...outcome }] : [];
+  });
+}
+
+/** @param {Results} results */
+function productsTable({ peers }) {
+  return table(
+    ["Product", "Version", "Framework", "Sessions"],
+    Object.values(peers).map(({ title, version, missing, framework, store }) => [
+      title,
+      version ?? `not run: ${missing}`,
+      framework,
+      store,
+    ]),
+  );
+}
+
+/** @param {import("./situations/index.mjs").Situation} situation @param {readonly PeerResult[]} ran */
+function situationSection({ key, title }, ran) {
+  const rows = ran.flatMap((peer) => {
+    const result = peer.situations[key];
+    if (result === undefined) return [];
+    return [[peer.title, ...cellsOf(result)]];
+  });
+  return `### ${title}\n\n${table(["Product", "Requests", "Refreshes", "Afterwards"], rows)}`;
+}
+
+/** @param {Result} result */
+function cellsOf(result) {
+  if ("impossible" in result) return [`not tried: ${result.impossible}`, "", ""];
+  if ("failed" in result) return [`failed: ${result.failed.split("\n")[0]}`, "", ""];
+  return [result.requests, number(result.refreshes), result.after];
+}
+
+/** @param {readonly PeerResult[]} ran */
+function speedTable(ran) {
+  return table(
+    ["Product", "/page", "Who is signed in", "Memory", "Import", "Installed", "Packages"],
+    ran.map(({ title, throughput, size }) => [
+      title,
+      ratioCell(throughput?.page),
+      ratioCell(throughput?.probe),
+      throughput === undefined
+        ? ""
+        : megabytes(throughput.memory.application - throughput.memory.bare),
+      size?.importMilliseconds === undefined ? "" : `${size.importMilliseconds.toFixed(0)} ms`,
+      size === undefined ? "" : megabytes(size.bytes),
+      size?.packages === undefined ? "" : String(size.packages),
+    ]),
+  );
+}
+
+/** @param {Ratio | undefined} ratio */
+function ratioCell(ratio) {
+  if (ratio === undefined) return "";
+  const perSecond = (/** @type {number} */ value) => `${number(Math.round(value))}/s`;
+  return `${ratio.ratio.toFixed(2)} (${perSecond(ratio.perSecond)} of ${perSecond(ratio.bare)})`;
+}
+
+/** What another product does better, by the numbers above. @param {Results} results */
+function betterSection({ peers }) {
+  const { idpauth: own, ...others } = peers;
+  const lines = Object.values(others).flatMap((peer) => {
+    const better = [...betterSituations(own, peer), ...betterNumbers(own, peer)];
+    return better.length === 0 ? [] : [`- **${peer.title}**: ${better.join("; ")}.`];
+  });
+  const text = lines.length === 0 ? "In this run, none." : lines.join("\n");
+  return `## What the others do better\n\n${text}`;
+}
+
+function betterSituations(own, peer) {
+  return SITUATIONS.filter(({ key }) => {
+    const [ours, theirs] = [own.situations[key], peer.situations[key]];
+    if (!theirs?.isGood) return false;
+    return !ours?.isGood || theirs.refreshes < ours.refreshes;
+  }).map(({ title }) => `"${title}"`);
+}
+
+function betterNumbers(own, peer) {
+  const memory = ({ memory: { application, bare } }) => application - bare;
+  const rows = [
+    ["a faster `/page`", peer.throughput?.page.ratio, own.throughput?.page.ratio, "more"],
+    ["a faster probe", peer.throughput?.probe?.ratio, own.throughput?.probe?.ratio, "more"],
+    [
+      "less memory",
+      peer.throughput && memory(peer.throughput),
+      own.throughput && memory(own.throughput),
+    ],
+    ["a shorter import", peer.size?.importMilliseconds, own.size?.importMilliseconds],
+    ["smaller when installed", peer.size?.bytes, own.size?.bytes],
+    ["fewer packages", peer.size?.packages, own.size?.packages],
+  ];
+  return rows
+    .filter(([, theirs, ours, direction]) => {
+      if (theirs === undefined || ours === undefined) return false;
+      return direction === "more" ? theirs > ours : theirs < ours;
+    })
+    .map(([words]) => words);
+}
+
+/** @param {PeerResult} peer */
+function sourcesOf({ title, version, links, notes }) {
+  const sources = links.map(({ url, read, decided }) =>
+    url.startsWith("http")
+      ? `- [${url.replace(/^https?:\/\/(?:www\.)?/, "")}](${url}), read on ${read}: ${decided}`
+      : `- [${url}](../${url.replace(/^docs\//, "")}): ${decided}`,
+  );
+  return `### ${named({ title, version })}\n\n${[...sources, ...notes.map((note) => `\n${note}`)].join("\n")}`;
+}
+
+/** @param {Results} results what a run prints */
+export function resultsText({ peers, minutes }) {
+  const lines = Object.values(peers).flatMap((peer) => [
+    `\n${named(peer)}${peer.missing === undefined ? "" : `: not run: ${peer.missing}`}`,
+    ...SITUATIONS.flatMap(({ key }) => {
+      const result = peer.situations[key];
+      return result === undefined
+        ? []
+        : [`  ${key.padEnd(28)} ${cellsOf(result).filter(Boolean).join(" | ")}`];
+    }),
+    ...(peer.throughput === undefined
+      ? []
+      : [
+          `  ${"/page of bare".padEnd(28)} ${ratioCell(peer.throughput.page)}`,
+          `  ${"probe of bare".padEnd(28)} ${ratioCell(peer.throughput.probe)}`,
+          `  ${"memory".padEnd(28)} ${megabytes(peer.throughput.memory.application)}, bare ${megabytes(peer.throughput.memory.bare)}`,
+        ]),
+    ...(peer.size === undefined
+      ? []
+      : [
+          `  ${"installed".padEnd(28)} ${megabytes(peer.size.bytes)}, ${peer.size.packages ?? "?"} packages, import ${peer.size.importMilliseconds?.toFixed(0) ?? "?"} ms`,
+        ]),
+  ]);
+  return [...lines, `\n${minutes} minutes`].join("\n");
+}

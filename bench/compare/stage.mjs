@@ -1,0 +1,246 @@
+// Where the situations play: a provider, an API, a Redis, and one or two processes of the peer's
+// application behind one origin.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { CookieBrowser, startTestProvider } from "idpauth/testing";
+import { freePort, startProgram } from "../../scripts/interop/processes.mjs";
+import { needProgram } from "../../scripts/interop/programs.mjs";
+import { startApi } from "./api.mjs";
+import { startFront } from "./front.mjs";
+import { startInstance } from "./processes.mjs";
+
+/** Lifetime of the access and ID tokens that a sign-in brings, and of those of a refresh. */
+const SHORT_SECONDS = 4;
+const LONG_SECONDS = 3_600;
+/** Until a browser gives up. */
+const PATIENCE_SECONDS = 20;
+
+/** A redis-server without persistence. */
+export async function startRedis(folder) {
+  const port = await freePort();
+  const program = await startProgram({
+    command: await needProgram("redis-server", "redis-server"),
+    args: ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
+    ready: /Ready to accept connections/,
+  });
+  return { url: `redis://127.0.0.1:${port}`, stop: program.kill };
+}
+
+/**
+ * @template Result
+ * @param {import("./peer.mjs").Peer} peer
+ * @param {number} count of the application's processes
+ * @param {(stage: Stage) => Promise<Result>} use
+ * @returns {Promise<Result>}
+ */
+export async function withStage(peer, count, use) {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-compare-"));
+  const provider = await startTestProvider({ clientSecret: "secret-of-the-comparison" });
+  /** @type {(() => unknown)[]} */
+  const ends = [() => rmSync(folder, { recursive: true, force: true })];
+  const later = (/** @type {() => unknown} */ end) => void ends.push(end);
+  later(() => {
+    // What a peer sends is the result, whether or not the provider allows it.
+    provider.violations.length = 0;
+    return provider.stop();
+  });
+  try {
+    const redis = await startRedis(folder);
+    later(redis.stop);
+    const api = await startApi(provider);
+    later(api.stop);
+    const front = await startFront();
+    later(front.stop);
+    const stage = new Stage({ peer, provider, front, folder, api, redis });
+    later(() => stage.stop());
+    for (let number = 0; number < count; number += 1) await stage.startInstance(number);
+    stage.balance();
+    return await use(stage);
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** What came of a request, in the words of the page. */
+export function outcomeOf({ status, location }) {
+  if (status === 200) return "200";
+  if (location !== undefined && status < 400) return `${status} to the sign-in`;
+  return String(status);
+}
+
+export class Stage {
+  /** @type {(Awaited<ReturnType<typeof startInstance>> | undefined)[]} */
+  instances = [];
+  #parts;
+  #users = 0;
+
+  constructor(parts) {
+    this.#parts = parts;
+    this.peer = parts.peer;
+    /** @type {import("idpauth/testing").TestProvider} */
+    this.provider = parts.provider;
+    this.front = parts.front;
+  }
+
+  async startInstance(number, port) {
+    const { peer, provider, front, folder, api, redis } = this.#parts;
+    const { issuer, clientId, clientSecret } = provider;
+    const options = {
+      port: port ?? (await freePort()),
+      origin: front.origin,
+      issuer,
+      clientId,
+      clientSecret,
+      redisUrl: redis.url,
+      apiUrl: api.url,
+      folder: mkdtempSync(path.join(folder, "process-")),
+      sharedFolder: folder,
+      freePort,
+    };
+    this.instances[number] = await startInstance(await peer.start(options));
+  }
+
+  /** The bare framework, as a further instance. */
+  async startBare() {
+    const { peer, front, folder, api, provider, redis } = this.#parts;
+    const { issuer, clientId, clientSecret } = provider;
+    const options = {
+      port: await freePort(),
+      origin: front.origin,
+      issuer,
+      clientId,
+      clientSecret,
+      redisUrl: redis.url,
+      apiUrl: api.url,
+      folder: mkdtempSync(path.join(folder, "bare-")),
+      sharedFolder: folder,
+      freePort,
+    };
+    const instance = await startInstance(await peer.bare(options));
+    this.instances.push(instance);
+    return instance;
+  }
+
+  /** All processes that run get connections in turn. */
+  balance() {
+    this.front.to(...this.instances.filter((each) => each !== undefined).map(({ port }) => port));
+  }
+
+  async stop() {
+    await Promise.all(this.instances.map((instance) => instance?.stop()));
+  }
+
+  /** @param {boolean} areShort whether the tokens expire within seconds */
+  tokensLive(areShort) {
+    const seconds = areShort ? SHORT_SECONDS : LONG_SECONDS;
+    this.provider.settings.accessTokenSeconds = seconds;
+    this.provider.settings.idTokenSeconds = seconds;
+  }
+
+  /** @returns a browser of a user of its own, before the sign-in */
+  newUser() {
+    this.#users += 1;
+    const sub = `user-${this.#users}`;
+    const browser = new CookieBrowser({ origin: this.front.origin });
+    return Object.assign(browser, { sub });
+  }
+
+  /** The provider signs in this user next. */
+  choose({ sub }) {
+    this.provider.person = { sub, name: `User ${sub}`, email: `${sub}@example.com` };
+    this.provider.person.email_verified = true;
+  }
+
+  /**
+   * @returns the browser of a new user who is signed in
+   * @throws Error the sign-in doesn't work, so nothing else would
+   */
+  async signedIn() {
+    const browser = this.newUser();
+    await this.signIn(browser);
+    const page = await browser.get("/page");
+    if (page.status !== 200 || page.json().user !== browser.sub)
+      throw new Error(
+        `After the sign-in, /page is ${page.status} ${page.location ?? page.text.slice(0, 300)}`,
+      );
+    return browser;
+  }
+
+  async signIn(browser) {
+    this.choose(browser);
+    const { signIn, paths } = this.peer;
+    return (await signIn?.(browser)) ?? (await browser.follow(paths.login));
+  }
+
+  /** Waits until the tokens of all sign-ins so far have expired. */
+  async expire() {
+    await wait(SHORT_SECONDS * 1_000 + 500);
+  }
+
+  async signOut(browser) {
+    const { signOut, paths } = this.peer;
+    await (signOut?.(browser) ?? browser.follow(paths.logout));
+  }
+
+  /**
+   * Requests /orders as a script does.
+   *
+   * @returns {Promise<string>} what came of it
+   */
+  async orders(browser) {
+    const signal = AbortSignal.timeout(PATIENCE_SECONDS * 1_000);
+    return browser.get("/orders", { signal }).then(outcomeOf, (error) => {
+      if (!signal.aborted && !/ECONN|socket hang up/.test(String(error))) throw error;
+      return signal.aborted ? `no response within ${PATIENCE_SECONDS} s` : "connection closed";
+    });
+  }
+
+  /** Starts to count: returns how many refreshes and reuses the provider has seen since. */
+  counted() {
+    this.provider.requests.length = 0;
+    const { reuses } = this.provider;
+    return () => ({
+      refreshes: this.provider.requestsTo("token", { grant_type: "refresh_token" }).length,
+      reuses: this.provider.reuses - reuses,
+    });
+  }
+
+  /**
+   * Whether the user is still signed in when all is well again: asks once a second, for at most
+   * 40 s, as long as the application says that it can't tell yet.
+   */
+  async afterwards(browser) {
+    const began = performance.now();
+    for (;;) {
+      const outcome = await this.orders(browser);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      if (outcome === "200")
+        return {
+          isSignedIn: true,
+          text: seconds > 1 ? `signed in, after ${seconds} s` : "signed in",
+        };
+      const isOver = !/^(?:5|429|no response)/.test(outcome) || seconds >= 40;
+      if (isOver) return { isSignedIn: false, text: wordsOf(outcome) };
+      await wait(1_000);
+    }
+  }
+}
+
+/** @param {string} outcome of a request of a user whose session has gone or is of no use */
+function wordsOf(outcome) {
+  return outcome.startsWith("401") || outcome.endsWith("to the sign-in")
+    ? "signed out"
+    : `${outcome} until a new sign-in`;
+}
+
+/** @param {readonly string[]} outcomes @returns {string} such as "19 × 200, 1 × 401" */
+export function tally(outcomes) {
+  const counts = new Map();
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([outcome, count]) => (outcomes.length === 1 ? outcome : `${count} × ${outcome}`))
+    .join(", ");
+}
