@@ -118,8 +118,6 @@ export const ALIASES = {
       "Dockerfile",
       "docker compose",
       "k8s",
-      "Ingress",
-      "Gateway API",
       "Helm",
       "health check",
       "graceful shutdown",

@@ -27,7 +27,7 @@ export default {
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => void markdown.use(repositoryLinks).use(figurePlaces),
-    languageAlias: { caddy: "nginx" },
+    languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {
     sidebar,
