@@ -118,6 +118,8 @@ export const ALIASES = {
       "Dockerfile",
       "docker compose",
       "k8s",
+      "Ingress",
+      "Gateway API",
       "Helm",
       "health check",
       "graceful shutdown",

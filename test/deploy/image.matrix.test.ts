@@ -1,0 +1,177 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packPackage } from "../../scripts/pack-package.mjs";
+import { npm } from "../../scripts/run.mjs";
+import { CookieBrowser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
+import { buildPackage } from "../support/build.js";
+import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
+import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
+import { deployment, FILES, installed, read, ROOT } from "./files.js";
+import { buildImage, type Image } from "./image-build.js";
+
+// The Dockerfile of docs/deploy/containers.md, carried out without an engine, with the packed
+// package. Its command runs as the image's user, with Redis and a provider.
+
+const hasRedis = (await redisForTests()) !== undefined;
+const [container] = deployment().template.spec.containers;
+const dockerfile = read("Dockerfile");
+
+describe.skipIf(!installed || !hasRedis)("the image", () => {
+  let folder = "";
+  let image: Image;
+  let provider: TestProvider;
+  let redis: RedisServer;
+  const processes: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    await buildPackage();
+    folder = mkdtempSync(path.join(tmpdir(), "idpauth-image-"));
+    chmodSync(folder, 0o755); // the image's user reads it
+    const context = createContext(folder);
+    [image, provider, redis] = await Promise.all([
+      buildImage({ dockerfile, context, folder }),
+      startTestProvider(),
+      startRedis(),
+    ]);
+  });
+  afterAll(async () => {
+    for (const child of processes) child.kill("SIGKILL");
+    await Promise.all([provider.stop(), redis.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("has the application and its packages, without those of development and without secrets", () => {
+    const app = path.join(image.root, image.workdir);
+    expect(readdirSync(app).sort()).toEqual(["node_modules", "package.json", "server.mjs"]);
+    const packages = readdirSync(path.join(app, "node_modules"));
+    expect(packages).toEqual(expect.arrayContaining(["express", "idpauth", "redis"]));
+    expect(packages).not.toContain("picocolors");
+    expect(existsSync(path.join(app, "node_modules/idpauth/dist/index.js"))).toBe(true);
+  });
+
+  it("starts as its user, answers the probes, signs a user in, and ends in time after SIGTERM", async () => {
+    expect(image.uid).toBe(deployment().template.spec.securityContext.runAsUser);
+    const before = filesIn(image.root);
+    const { child, origin, stderr } = await start();
+    await eventually(async () => {
+      if (child.exitCode === null) await fetch(`${origin}${container.livenessProbe.httpGet.path}`);
+    }, 30_000);
+    expect(child.exitCode, stderr()).toBe(null);
+    for (const probe of [container.readinessProbe, container.livenessProbe])
+      expect((await fetch(`${origin}${probe.httpGet.path}`)).status, probe.httpGet.path).toBe(200);
+
+    const browser = new CookieBrowser({ origin });
+    expect((await browser.follow("/")).text).toBe("Hello");
+    const began = Date.now();
+    child.kill("SIGTERM");
+    expect(await once(child, "exit"), stderr()).toEqual([0, null]);
+    expect(Date.now() - began).toBeLessThan(graceMilliseconds());
+    // As with a read-only root file system.
+    expect(filesIn(image.root)).toEqual(before);
+  });
+
+  it("is of no use without its secrets: the process exits with an error", async () => {
+    const { child, stderr } = await start({ SECRET_KEY: undefined });
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(1);
+    expect(stderr()).toContain("SECRET_KEY");
+  });
+
+  it.each([
+    ["an unknown instruction", "CMD [", "ENTRYPOINT ["],
+    ["a stage that doesn't exist", "--from=dependencies", "--from=packages"],
+    ["a file that `.dockerignore` excludes", "package.json server.mjs", ".env server.mjs"],
+    ["a command that fails", "npm ci --omit=dev", "npm ci --omit=dev && exit 3"],
+    ["an unknown user", "USER node", "USER nodejs"],
+  ])("with %s can't be built", async (_what, line, instead) => {
+    const wrong = path.join(folder, "wrong");
+    mkdirSync(wrong);
+    const text = dockerfile.replace(line, instead);
+    expect(text).not.toBe(dockerfile);
+    // Only the failing command needs packages.
+    const quick = text.replace("npm ci --omit=dev &&", "mkdir node_modules &&");
+    const short = quick.replace(/^RUN npm .*$/m, "RUN mkdir node_modules");
+    const context = path.join(folder, "context/app");
+    await expect(buildImage({ dockerfile: short, context, folder: wrong })).rejects.toThrow();
+    rmSync(wrong, { recursive: true });
+  });
+
+  /** Runs the image's command, as a container does: with its user, environment and folder. */
+  async function start(changed: Readonly<Record<string, string | undefined>> = {}) {
+    const [program = "", ...args] = image.command;
+    const port = await freePort();
+    const origin = `http://localhost:${port}`;
+    const child = spawn(path.join(image.root, "usr/local/bin", program), args, {
+      cwd: path.join(image.root, image.workdir),
+      env: {
+        ...image.env,
+        ...provider.env,
+        ...{ BASE_URL: origin, REDIS_URL: redis.url, PORT: String(port) },
+        // The image's user can't write there.
+        ...{ HOME: image.root, TMPDIR: image.root },
+        ...changed,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+      ...(process.getuid?.() === 0 && image.uid && { uid: image.uid, gid: image.uid }),
+    });
+    processes.push(child);
+    let text = "";
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    return { child, origin, stderr: () => text };
+  }
+});
+
+/** Creates the folder of an application, as a user of the package has it. */
+function createContext(folder: string): string {
+  const context = path.join(folder, "context/app");
+  mkdirSync(context, { recursive: true });
+  const { devDependencies } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
+    devDependencies: Record<"express" | "redis", string>;
+  };
+  const manifest = {
+    name: "app",
+    private: true,
+    dependencies: {
+      express: devDependencies.express,
+      // This path also leads from a stage's working directory to the tarball.
+      idpauth: `file:../../${path.basename(packPackage(folder).tarball)}`,
+      redis: devDependencies.redis,
+    },
+    devDependencies: { picocolors: "^1.1.1" },
+  };
+  writeFileSync(path.join(context, "package.json"), JSON.stringify(manifest));
+  for (const file of ["server.mjs", ".dockerignore"])
+    copyFileSync(path.join(FILES, file), path.join(context, file));
+  writeFileSync(path.join(context, ".env"), "SECRET_KEY=must-stay-outside\n");
+  npm(["install", "--package-lock-only", "--prefer-offline", "--no-audit", "--no-fund"], {
+    cwd: context,
+  });
+  return context;
+}
+
+/** Lists what a program could have changed. */
+function filesIn(root: string): string[] {
+  return readdirSync(root, { recursive: true, encoding: "utf8" }).sort();
+}
+
+/** Returns how long Kubernetes waits between SIGTERM and SIGKILL. */
+function graceMilliseconds(): number {
+  const { terminationGracePeriodSeconds } = deployment().template.spec;
+  const [, seconds = "0"] = container.lifecycle.preStop.exec.command;
+  return (terminationGracePeriodSeconds - Number(seconds)) * 1000;
+}

@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { documents, installed, load, MANIFESTS, read, ROOT, type Manifest } from "./files.js";
+
+// The schemas of the files on docs/deploy/containers.md: those of Kubernetes, the Gateway API and
+// Compose, as npm packages have them.
+
+const run = promisify(execFile);
+const PACKAGES = path.join(import.meta.dirname, "node_modules");
+
+/** One wrong word for each kind of object, and for the parts that have schemas of their own. */
+const WRONG: readonly (readonly [file: string, text: string, instead: string])[] = [
+  ["deployment", "terminationGracePeriodSeconds:", "terminationGraceSeconds:"],
+  ["deployment", "readinessProbe:", "readynessProbe:"],
+  ["deployment", "httpGet: { path: /healthz, port: http }", "httpGet: { path: /healthz }"],
+  ["deployment", "containerPort: 3000", 'containerPort: "3000"'],
+  ["deployment", "secretRef: { name: app }", "secretRef: { secretName: app }"],
+  ["deployment", "allowPrivilegeEscalation:", "allowPrivilegeEscalations:"],
+  ["service", "targetPort:", "targetport:"],
+  ["service", "port: 80", "port: eighty"],
+  ["pod-disruption-budget", "maxUnavailable:", "maximumUnavailable:"],
+  ["ingress", "pathType: Prefix", "type: Prefix"],
+  ["ingress", "service: { name: app", "service: { serviceName: app"],
+  ["gateway", "gatewayClassName:", "className:"],
+  ["gateway", "certificateRefs:", "certificates:"],
+  ["gateway", "hostnames:", "hosts:"],
+  ["gateway", "backendRefs: [{ name: app, port: 80 }]", "backendRefs: [{ service: app }]"],
+];
+
+/**
+ * Reports what Kubernetes would refuse. The packages' functions check required fields and values,
+ * and TypeScript with the packages' types finds fields that don't exist.
+ *
+ * @returns one text for each file; empty if the file is valid
+ */
+async function problems(files: readonly string[]): Promise<string[]> {
+  const all = files.map(documents);
+  const functions = await Promise.all(
+    all.map(async (file) => (await Promise.all(file.map(problemOf))).join("")),
+  );
+  const types = await typeErrors(all);
+  return functions.map((found, index) => `${found}${types[index] ?? ""}`);
+}
+
+/** Where a package has the type and the function of an object. */
+function moduleOf({ apiVersion, kind }: Manifest): string {
+  const name = apiVersion.startsWith("gateway.")
+    ? "@kubernetes-models/gateway-api"
+    : "kubernetes-models";
+  return `${name}/${apiVersion}/${kind}`;
+}
+
+async function problemOf(object: Manifest): Promise<string> {
+  const file = path.join(PACKAGES, `${moduleOf(object)}.js`);
+  const models = (await import(pathToFileURL(file).href)) as Record<
+    string,
+    new (object: Manifest) => { validate(): void }
+  >;
+  const Model = models[object.kind];
+  if (Model === undefined) throw new Error(`The packages don't know the kind ${object.kind}.`);
+  try {
+    new Model(object).validate();
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function typeErrors(all: readonly (readonly Manifest[])[]): Promise<string[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-manifests-"));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  symlinkSync(PACKAGES, path.join(folder, "node_modules"));
+  writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+  const files = all.map((objects, index) => {
+    const constants = objects.map(
+      (object, part) =>
+        `export const part${part}: import("${moduleOf(object)}").I${object.kind} = ${JSON.stringify(object)};\n`,
+    );
+    writeFileSync(path.join(folder, `file-${index}.ts`), constants.join(""));
+    return `file-${index}.ts`;
+  });
+  const compilerOptions = { module: "nodenext", target: "es2023", strict: true, types: [] };
+  writeFileSync(
+    path.join(folder, "tsconfig.json"),
+    JSON.stringify({
+      compilerOptions: { ...compilerOptions, noEmit: true, skipLibCheck: true },
+      files,
+    }),
+  );
+  const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  // The names in its output are relative to this folder.
+  const { stdout } = await run(process.execPath, [compiler, "--pretty", "false"], {
+    cwd: folder,
+  }).catch((error: unknown) => error as { stdout: string });
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return files.map((file) => lines.filter((line) => line.startsWith(`${file}(`)).join("\n"));
+}
+
+describe.skipIf(!installed)("Kubernetes' schemas", () => {
+  it("accept every manifest, and none with a wrong or unknown field", async () => {
+    expect(MANIFESTS.length).toBe(5);
+    const wrong = WRONG.map(([file, text, instead]) => {
+      const right = read(`kubernetes/${file}.yaml`);
+      expect(right).toContain(text);
+      return right.replace(text, instead);
+    });
+    const found = await problems([...MANIFESTS.map(read), ...wrong]);
+    expect(found.slice(0, MANIFESTS.length)).toEqual(MANIFESTS.map(() => ""));
+    const accepted = WRONG.filter((_, index) => found[MANIFESTS.length + index] === "");
+    expect(accepted).toEqual([]);
+  });
+
+  it("are strict about YAML: a key that is there twice is an error", () => {
+    const twice = read("kubernetes/service.yaml").replace("kind:", "kind: Service\nkind:");
+    expect(() => documents(twice)).toThrow("unique");
+  });
+});
+
+describe.skipIf(!installed)("Compose's schema", () => {
+  const { default: Ajv } = load("ajv") as {
+    default: new (options: object) => {
+      compile(schema: object): ((value: unknown) => boolean) & { errors?: unknown };
+    };
+  };
+  const schema = JSON.parse(
+    readFileSync(path.join(PACKAGES, "dclint/schemas/compose.schema.json"), "utf8"),
+  ) as Record<string, unknown>;
+  // Its `$schema` is none of those that Ajv knows, and its formats are Compose's own.
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile({
+    ...schema,
+    $schema: undefined,
+  });
+  const isValid = (text: string) => validate(documents(text)[0]);
+
+  it("accepts compose.yaml", () => {
+    expect(isValid(read("compose.yaml")), JSON.stringify(validate.errors)).toBe(true);
+  });
+
+  it.each([
+    ["services:", "service:"],
+    ["stop_grace_period:", "grace_period:"],
+    ["depends_on: [redis, keycloak]", "depends_on: redis"],
+    ["image: redis", "img: redis"],
+    ["ports: [", "port: ["],
+    ["KC_HOSTNAME: http", "KC_HOSTNAME: [http]\n      KC_OTHER: http"],
+  ])("refuses it with `%s` as `%s`", (text, instead) => {
+    const right = read("compose.yaml");
+    expect(right).toContain(text);
+    expect(isValid(right.replace(text, instead))).toBe(false);
+  });
+});
+
+describe.skipIf(!installed)("a reader of Dockerfiles", () => {
+  const { validate } = load("dockerfile-utils") as {
+    validate(text: string): readonly { readonly message: string }[];
+  };
+
+  it("accepts the Dockerfile", () => {
+    expect(validate(read("Dockerfile"))).toEqual([]);
+  });
+
+  it.each([
+    ["WORKDIR", "WORKFOLDER"],
+    ["--from=", "--form="],
+    ['CMD ["node", "server.mjs"]', "CMD ['node', 'server.mjs']"],
+    ["EXPOSE 3000", "EXPOSE http"],
+  ])("refuses it with %s as %s", (text, instead) => {
+    const right = read("Dockerfile");
+    expect(right).toContain(text);
+    expect(validate(right.replace(text, instead))).not.toEqual([]);
+  });
+});
