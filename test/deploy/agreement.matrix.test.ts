@@ -103,6 +103,17 @@ describe.skipIf(!installed)("the manifests", () => {
     expect(listener.tls.certificateRefs).toEqual([{ name: secretName }]);
   });
 
+  it("give the pod what the Pod Security Standard `restricted` requires", () => {
+    expect(template.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    expect(container.securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
   it("probe the application's own routes", () => {
     for (const { httpGet } of [container.readinessProbe, container.livenessProbe]) {
       expect(server).toContain(`app.get("${httpGet.path}", `);
@@ -118,7 +129,7 @@ describe.skipIf(!installed)("the manifests", () => {
     );
   });
 
-  it("and the secret contain what the application needs, under names that exist", () => {
+  it("contain what the application needs, with the secret, under names that exist", () => {
     const secrets = variables("secrets.env");
     expect(page).toContain(
       `kubectl create secret generic ${container.envFrom[0].secretRef.name} --from-env-file=secrets.env`,

@@ -70,6 +70,7 @@ export interface Container {
   readonly ports: readonly [{ readonly name: string; readonly containerPort: number }];
   readonly env: readonly { readonly name: string; readonly value: string }[];
   readonly envFrom: readonly [{ readonly secretRef: { readonly name: string } }];
+  readonly securityContext: object;
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } };

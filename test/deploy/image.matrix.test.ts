@@ -85,7 +85,7 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     expect(filesIn(image.root)).toEqual(before);
   });
 
-  it("is of no use without its secrets: the process exits with an error", async () => {
+  it("doesn't start without its secrets, and says which one is missing", async () => {
     const { child, stderr } = await start({ SECRET_KEY: undefined });
     const [code] = (await once(child, "exit")) as [number];
     expect(code).toBe(1);
