@@ -29,10 +29,7 @@ function open(port) {
   });
 }
 
-/**
- * Passes each complete response of a connection to `onResponse`. Every server here sends
- * Content-Length.
- */
+/** Passes each complete response of a connection to `onResponse`. */
 function readResponses(socket, onResponse) {
   let text = "";
   socket.on("data", (chunk) => {
@@ -40,16 +37,29 @@ function readResponses(socket, onResponse) {
     for (;;) {
       const head = text.indexOf("\r\n\r\n");
       if (head < 0) return;
-      const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2));
-      if (length === null)
-        throw new Error(`a response without Content-Length:\n${text.slice(0, head)}`);
-      const end = head + 4 + Number(length[1]);
-      if (text.length < end) return;
+      const end = endOf(text, head);
+      if (end === undefined || text.length < end) return;
       const response = text.slice(0, end);
       text = text.slice(end);
       onResponse(response);
     }
   });
+}
+
+/** Where the response ends whose header fields end at `head`; undefined: more has to come first. */
+function endOf(text, head) {
+  const fields = text.slice(0, head + 2);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(fields);
+  if (length !== null) return head + 4 + Number(length[1]);
+  if (!/\r\ntransfer-encoding: *chunked/i.test(fields))
+    throw new Error(`a response without its length:\n${fields}`);
+  for (let at = head + 4; ;) {
+    const line = text.indexOf("\r\n", at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(text.slice(at, line), 16);
+    at = line + 2 + size + 2;
+    if (size === 0) return at;
+  }
 }
 
 /** Whether a response is the expected one. The routes of a comparison send the same JSON. */

@@ -83,7 +83,10 @@ export const peer = {
   ],
   notes: [
     "Its guide says that simultaneous refreshes can race, and that there is no solution yet.",
-    "Its sessions are in Redis, because the guide's JWT strategy doesn't work on Express when the provider rotates: `getSession` drops the cookie with the refreshed tokens, so the next request sends the spent refresh token again.",
-    "Without `events.signIn`, a new sign-in of a known user wouldn't replace refresh tokens that the provider has revoked.",
+    "Its sessions are in Redis, because the guide's JWT strategy doesn't work on Express when the provider rotates: `getSession` drops the cookie with the refreshed tokens (`@auth/express`'s `index.js`, line 167), so the next request sends the spent refresh token again.",
+    "Without `events.signIn`, a new sign-in of a known user wouldn't replace tokens that the provider has revoked (`@auth/core`'s `lib/actions/callback/handle-login.js`, lines 179 to 199).",
+    "The guide treats each failed refresh alike, so an outage of the provider redirects the user to the sign-in.",
+    "The guide's refresh doesn't read the ID token, so it needs no keys, and its `fetch` has no time limit of its own.",
+    "Both tabs of a sign-in share one cookie, which the second tab overwrites, so only the second one succeeds.",
   ],
 };

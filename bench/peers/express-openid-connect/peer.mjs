@@ -43,7 +43,10 @@ export const peer = {
     },
   ],
   notes: [
-    "Its documentation doesn't mention concurrent refreshes. `refresh()` sends a request each time that it's called, and each response writes the session that its request has read.",
+    "Its documentation doesn't mention concurrent refreshes. `refresh()` sends a request each time that it's called (`lib/context.js`, line 260).",
+    "Every response writes the session that its request has read, and sets the session cookie again (`lib/appSession.js`, lines 436 to 445). A response that ends after a sign-out therefore signs the user in again.",
+    "Both tabs of a sign-in share one cookie, which the first callback clears (`lib/transientHandler.js`, line 95).",
+    "It doesn't verify the signature of ID tokens that the token endpoint sends, as OpenID Connect allows, so it needs no keys during a refresh.",
     "connect-redis is version 9, because version 10 needs Node.js 22.",
   ],
 };

@@ -63,6 +63,9 @@ export const peer = {
   ],
   notes: [
     "Its documentation doesn't mention concurrent refreshes: storing tokens, and refreshing them once, is the application's task.",
+    "Both tabs of a sign-in share one entry of the session, which the second tab overwrites and the first callback deletes (openid-client's `build/passport.js`, lines 158 and 186).",
+    "openid-client waits 30 s for a response by default (`build/index.js`, line 522).",
+    "It doesn't verify the signature of ID tokens that the token endpoint sends, as OpenID Connect allows, unless the application calls `enableNonRepudiationChecks`. It needs no keys during a refresh.",
     "connect-redis is version 9, because version 10 needs Node.js 22.",
   ],
 };
