@@ -87,7 +87,7 @@ export async function buildImage({ dockerfile, context, folder }: BuildOptions):
       case "RUN":
         await run("sh", ["-c", instruction.getArgumentsContent() ?? ""], {
           cwd: inImage("."),
-          env: { ...buildEnvironment(), ...image.env },
+          env: { ...npmEnvironment(), ...image.env },
         });
         return;
       case "USER":
@@ -127,13 +127,11 @@ function addNode(root: string): void {
   copyFileSync(process.execPath, path.join(folder, "node"));
 }
 
-/** Without what npm sets for `npm test`, so that it works on the image's package. */
-function buildEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(?:npm_(?:package|lifecycle)_|npm_command|INIT_CWD|NODE_|VITEST)/.test(name),
-    ),
-  );
+/** The environment without what npm sets for `npm test`, so that npm works on the current folder. */
+export function npmEnvironment(): NodeJS.ProcessEnv {
+  const own =
+    /^(?:npm_package_.*|npm_lifecycle_.*|npm_command|npm_config_(?:local_)?prefix|INIT_CWD|NODE_OPTIONS|NODE_ENV|VITEST.*|SECRET_SCAN_FOLDER)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
 }
 
 /** @throws Error `.dockerignore` excludes a source, so that an engine wouldn't find it */

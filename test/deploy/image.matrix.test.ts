@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -15,14 +15,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packPackage } from "../../scripts/pack-package.mjs";
-import { npm } from "../../scripts/run.mjs";
 import { CookieBrowser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 import { buildPackage } from "../support/build.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { deployment, FILES, installed, read, ROOT } from "./files.js";
-import { buildImage, type Image } from "./image-build.js";
+import { buildImage, npmEnvironment, type Image } from "./image-build.js";
 
 // The Dockerfile of docs/deploy/containers.md, carried out without an engine, with the packed
 // package. Its command runs as the image's user, with Redis and a provider.
@@ -158,9 +157,8 @@ function createContext(folder: string): string {
   for (const file of ["server.mjs", ".dockerignore"])
     copyFileSync(path.join(FILES, file), path.join(context, file));
   writeFileSync(path.join(context, ".env"), "SECRET_KEY=must-stay-outside\n");
-  npm(["install", "--package-lock-only", "--prefer-offline", "--no-audit", "--no-fund"], {
-    cwd: context,
-  });
+  const flags = ["--package-lock-only", "--prefer-offline", "--no-audit", "--no-fund"];
+  execFileSync("npm", ["install", ...flags], { cwd: context, env: npmEnvironment() });
   return context;
 }
 
