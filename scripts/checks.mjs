@@ -8,15 +8,7 @@ import { headline, output, root } from "./run.mjs";
 /** @param {string} file @param {readonly string[]} args @returns {readonly string[]} */
 const program = (file, args) => [path.join(root, "node_modules", file), ...args];
 
-// `npm ci` removes these caches. ESLint's cache does not see that a type changed in another file; a
-// run after `npm ci` does.
-const LINT = [
-  "--cache",
-  "--cache-strategy",
-  "content",
-  "--cache-location",
-  "node_modules/.cache/eslint/",
-];
+// `npm ci` removes the cache.
 const TYPES = [
   "-p",
   "tsconfig.json",
@@ -26,12 +18,12 @@ const TYPES = [
 ];
 
 /**
- * Within a lane a check starts after the one before it passed. Linting alone takes as long as the
- * others together.
+ * Within a lane a check starts after the one before it passed. Linting takes as long as the others
+ * together.
  * @type {readonly (readonly Check[])[]}
  */
 const LANES = [
-  [["Lint: eslint", program("eslint/bin/eslint.js", [".", ...LINT])]],
+  [["Lint: eslint", ["scripts/lint.mjs"]]],
   [
     ["Imports: they point down only", ["scripts/check-imports.mjs"]],
     ["Types: tsc", program("typescript/bin/tsc", TYPES)],

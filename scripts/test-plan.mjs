@@ -10,6 +10,10 @@
 //
 // `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store,
 // in whichever ring they are.
+//
+// TEST_RESULTS names an empty folder in which `npm test` leaves its results, so that
+// `npm run test:matrix` runs only what is left, and judges both. Both run on the same files: .ci/run
+// makes the folder, and removes it.
 import { testsOf } from "./tests-of.mjs";
 
 /** @typedef {"unit" | "main" | "matrix" | "adapter" | "store"} Command */
@@ -19,13 +23,15 @@ import { testsOf } from "./tests-of.mjs";
  * @property {boolean} build builds `dist/` and `build/` first; a test that reads them builds them
  *   by itself
  * @property {boolean} packageCheck what npm would publish
- * @property {boolean} recorder looks for secrets in everything that the run sent, logged and
- *   printed
+ * @property {boolean} recorder records everything that the run sent, logged and printed
+ * @property {boolean} scan looks for secrets in what was recorded
  * @property {boolean} table each row of docs/evidence/security.md has a test that passed
  * @property {boolean} fuzz new inputs for the fuzzing tests, without recorder and coverage
  * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set
  *   already
  * @property {readonly string[]} vitest arguments
+ * @property {"main" | "matrix" | undefined} part the name of the results that the run leaves in
+ *   TEST_RESULTS. What comes after "matrix" judges the results of both parts.
  */
 
 /**
@@ -44,23 +50,44 @@ const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
  * @param {Command} command
  * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and
  *   nothing that judges a whole run. The first argument of `adapter` and `store` is a name.
+ * @param {"none" | "empty" | "has main"} [results] the folder TEST_RESULTS
  * @returns {Plan}
  * @throws Error no adapter or store has that name
  */
-export function planOf(command, chosen) {
+export function planOf(command, chosen, results = "none") {
   const isWhole = chosen.length === 0;
   const isMatrix = command === "matrix";
+  const part = isWhole ? partOf(command, results) : undefined;
+  // `npm run test:matrix` doesn't repeat what `npm test` leaves it, so that ran as it would have.
+  const isThorough = isMatrix || part !== undefined;
   return {
     checks: isWhole && command === "main",
     build: isWhole && isMatrix,
     packageCheck: isWhole && isMatrix,
-    recorder: isMatrix,
+    recorder: isThorough,
+    scan: isMatrix,
     fuzz: isWhole && isMatrix,
     // Over all rings, so that one report has every test that a row names.
     table: isWhole && isMatrix,
-    env: isMatrix ? LONG : {},
-    vitest: ["run", ...(isMatrix ? ["--coverage"] : []), ...testsFor(command, chosen)],
+    env: isThorough ? LONG : {},
+    vitest: [
+      "run",
+      ...(isThorough ? ["--coverage"] : []),
+      // The report is of both parts.
+      ...(part === undefined ? [] : ["--coverage.reporter=none", "--coverage.reportOnFailure"]),
+      ...(part === "matrix" ? ["--project=matrix"] : testsFor(command, chosen)),
+    ],
+    part,
   };
+}
+
+/**
+ * @param {Command} command
+ * @param {"none" | "empty" | "has main"} results
+ */
+function partOf(command, results) {
+  if (command === "main" && results !== "none") return "main";
+  return command === "matrix" && results === "has main" ? "matrix" : undefined;
 }
 
 /**

@@ -17,10 +17,15 @@ import { FUZZ, planOf } from "./test-plan.mjs";
 
 const [command = "", ...chosen] = process.argv.slice(2);
 if (!isCommand(command)) throw new Error(`No such test command: "${command}"`);
+/** The folder in which `npm test` leaves its results for `npm run test:matrix`. */
+const results = process.env["TEST_RESULTS"] ?? "";
+// A test command that a test starts has results of its own.
+delete process.env["TEST_RESULTS"];
+const blobs = path.join(results, "blobs");
 const plan = planOrExit(command);
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
 const report = path.join(folder, "report.json");
-const record = path.join(folder, "record");
+const record = path.join(plan.part === undefined ? folder : results, "record");
 
 /** The last line of each run that starts the tests: how many passed and failed. */
 let summary = "";
@@ -36,7 +41,7 @@ if (plan.packageCheck)
   steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
 steps.push(["Tests", runTests]);
 if (plan.fuzz) steps.push(["Fuzzing: new inputs", fuzzNewInputs]);
-if (plan.recorder)
+if (plan.scan)
   steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
 if (plan.table)
   steps.push([
@@ -62,7 +67,8 @@ if (summary !== "") console.log(`\n${summary}`);
 /** @param {import("./test-plan.mjs").Command} known */
 function planOrExit(known) {
   try {
-    return planOf(known, chosen);
+    const left = existsSync(path.join(blobs, "main.json")) ? "has main" : "empty";
+    return planOf(known, chosen, results === "" ? "none" : left);
   } catch (error) {
     // Such as an unknown name.
     console.error(error instanceof Error ? error.message : error);
@@ -82,20 +88,27 @@ function isCommand(word) {
 function runTests() {
   for (const [name, value] of Object.entries(plan.env)) process.env[name] ??= value;
   if (plan.recorder) {
-    mkdirSync(record);
+    mkdirSync(record, { recursive: true });
     const hook = pathToFileURL(path.join(root, "test/secret-scan/record.mjs")).href;
     process.env["SECRET_SCAN_FOLDER"] = record;
     process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --import=${hook}`.trim();
   }
+  const json = ["--reporter=json", `--outputFile.json=${report}`];
+  const blob = ["--reporter=blob", `--outputFile.blob=${path.join(blobs, `${plan.part}.json`)}`];
   const code = tool("vitest/vitest.mjs", [
     ...plan.vitest,
     "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
+    ...json,
+    ...(plan.part === undefined ? [] : blob),
   ]);
   delete process.env["SECRET_SCAN_FOLDER"];
-  summary = count(code);
-  return code;
+  // The report that the steps after this one read has the tests of both parts.
+  const merged =
+    plan.part === "matrix"
+      ? tool("vitest/vitest.mjs", [`--merge-reports=${blobs}`, "--coverage", ...json])
+      : 0;
+  summary = count(code || merged);
+  return code || merged;
 }
 
 /**

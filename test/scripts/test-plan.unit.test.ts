@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { execFileSync, spawn } from "node:child_process";
 import path from "node:path";
@@ -53,10 +53,12 @@ describe("a test command", () => {
       build: false,
       packageCheck: false,
       recorder: false,
+      scan: false,
       fuzz: false,
       table: false,
       env: {},
       vitest: ["run", "--project=unit"],
+      part: undefined,
     });
   });
 
@@ -129,8 +131,10 @@ describe("a test command", () => {
       build: true,
       packageCheck: true,
       recorder: true,
+      scan: true,
       fuzz: true,
       table: true,
+      part: undefined,
     });
     expect(plan.env).toMatchObject({ INTERLEAVINGS: "3000" });
     expect(plan.vitest).toEqual(["run", "--coverage"]);
@@ -140,5 +144,59 @@ describe("a test command", () => {
     const plan = planOf("matrix", ["test/record"]);
     expect(plan).toMatchObject({ packageCheck: false, recorder: true, fuzz: false, table: false });
     expect(plan.vitest).toEqual(["run", "--coverage", "test/record"]);
+  });
+
+  describe("with the folder TEST_RESULTS", () => {
+    const forLater = ["--coverage", "--coverage.reporter=none", "--coverage.reportOnFailure"];
+
+    it("`npm test` runs its tests as `npm run test:matrix` would, and leaves the results", () => {
+      const plan = planOf("main", [], "empty");
+      expect(plan).toMatchObject({
+        checks: true,
+        recorder: true,
+        scan: false,
+        fuzz: false,
+        table: false,
+        env: planOf("matrix", []).env,
+        part: "main",
+      });
+      expect(plan.vitest).toEqual([
+        "run",
+        ...forLater,
+        "--project=unit",
+        "--project=main",
+        "--project=main-isolated",
+      ]);
+    });
+
+    it("`npm run test:matrix` runs the other tests, and judges all", () => {
+      expect(planOf("matrix", [], "has main")).toEqual({
+        ...planOf("matrix", []),
+        vitest: ["run", ...forLater, "--project=matrix"],
+        part: "matrix",
+      });
+    });
+
+    it("`npm run test:matrix` runs all tests if `npm test` has left nothing", () => {
+      expect(planOf("matrix", [], "empty")).toEqual(planOf("matrix", []));
+    });
+
+    it.each(["unit", "main", "matrix"] as const)(
+      "a run of chosen tests with %s leaves and uses no results",
+      (command) => {
+        expect(planOf(command, ["test/record"], "has main")).toEqual(
+          planOf(command, ["test/record"]),
+        );
+      },
+    );
+
+    it("the rings of both commands are all that there are", () => {
+      const projects = [planOf("main", [], "empty"), planOf("matrix", [], "has main")]
+        .flatMap(({ vitest }) => vitest)
+        .filter((argument) => argument.startsWith("--project="));
+      const config = readFileSync(path.join(ROOT, "vitest.config.ts"), "utf8");
+      const names = [...config.matchAll(/\bname: "([\w-]+)"/g)].map(([, name]) => name!);
+      expect(projects).toEqual(names.map((name) => `--project=${name}`));
+    });
   });
 });
