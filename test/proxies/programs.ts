@@ -72,6 +72,8 @@ export interface RunningProxy {
   };
   /** What the program has written last. */
   log(): string;
+  /** Replaces a text in the configuration, and lets the program read it again (nginx). */
+  reload(before: string, after: string): void;
   stop(): Promise<void>;
 }
 
@@ -196,6 +198,10 @@ export async function startProxy(
     certificate: cert,
     browser: { origin: ORIGIN, proxied: { [ORIGIN]: tunnel.port } },
     log: program.log,
+    reload(before, after) {
+      writeFileSync(file, replacedIn(readFileSync(file, "utf8"), { [before]: after }));
+      program.reload();
+    },
     async stop() {
       tunnel.stop();
       await program.stop();
@@ -214,7 +220,7 @@ async function started(
   program: string,
   args: readonly string[],
   { folder, port }: Place,
-): Promise<{ log(): string; stop(): Promise<void> }> {
+): Promise<{ log(): string; reload(): void; stop(): Promise<void> }> {
   const [command = "", ...rest] = [...(await endingWithUs("KILL")), program, ...args];
   const env = { PATH: process.env["PATH"], HOME: folder };
   const child = spawn(command, rest, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
@@ -242,7 +248,7 @@ async function started(
     await stop();
     throw new Error(message, { cause: error });
   }
-  return { log, stop };
+  return { log, reload: () => void child.kill("SIGHUP"), stop };
 }
 
 /** Apache accepts connections before it has read its certificate. */

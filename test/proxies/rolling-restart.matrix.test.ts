@@ -1,0 +1,213 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createClient } from "redis";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { buildPackage } from "../support/build.js";
+import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
+import { startRedis, type RedisServer } from "../support/redis-server.js";
+import {
+  blocksOf,
+  HOSTNAME,
+  ORIGIN,
+  PROGRAMS,
+  startProxy,
+  type ProxyName,
+  type RunningProxy,
+} from "./programs.js";
+
+// docs/how-to/upgrades-and-keys.md#rolling-restart: two processes of the application of
+// docs/deploy/containers.md are replaced by its steps while users send requests.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const PAGE = "how-to/upgrades-and-keys.md";
+const PAGE_TEXT = readFileSync(path.join(ROOT, "docs", PAGE), "utf8");
+const CONNECTIONS = 20;
+
+let provider: TestProvider;
+let redis: RedisServer;
+let folder = "";
+const stops: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  await buildPackage();
+  [provider, redis] = await Promise.all([startTestProvider(), startRedis()]);
+  folder = mkdtempSync(path.join(tmpdir(), "idpauth-rolling-restart-"));
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(ROOT, path.join(folder, "node_modules/idpauth"));
+  for (const name of ["express", "redis"])
+    symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
+  writeFileSync(path.join(folder, "server.mjs"), withOrders());
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+afterAll(async () => {
+  await Promise.all([provider.stop(), redis.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The page's application, with a route whose requests must not be handled twice. */
+function withOrders(): string {
+  const text = readFileSync(path.join(ROOT, "docs/snippets/containers/server.mjs"), "utf8");
+  const mounted = "auth.mount(app);\n";
+  expect(text).toContain(mounted);
+  return text.replace(
+    mounted,
+    `$&app.use((_req, res, next) => { res.set("X-Process", String(process.pid)); next(); });
+app.post("/orders/:id", auth.idpRequired, async (req, res) => {
+  await client.incr("order:" + req.params.id);
+  let size = 0;
+  for await (const chunk of req) size += chunk.length;
+  res.send(String(size));
+});
+`,
+  );
+}
+
+interface RunningProcess {
+  readonly pid: string;
+  /** SIGTERM, until it has exited. */
+  stop(): Promise<void>;
+}
+
+async function startProcess(port: number, drainSeconds: string): Promise<RunningProcess> {
+  const child: ChildProcess = spawn(process.execPath, ["server.mjs"], {
+    cwd: folder,
+    env: {
+      ...provider.env,
+      ...{ PATH: process.env["PATH"], PORT: String(port), DRAIN_SECONDS: drainSeconds },
+      ...{ BASE_URL: ORIGIN, REDIS_URL: redis.url },
+    },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let errors = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors += text));
+  const ended = once(child, "exit");
+  stops.push(() => child.kill("SIGKILL"));
+  await eventually(async () => {
+    if (child.exitCode === null) await fetch(`http://localhost:${String(port)}/healthz`);
+  });
+  return {
+    pid: String(child.pid),
+    async stop() {
+      child.kill("SIGTERM");
+      expect(await ended, errors).toEqual([0, null]);
+    },
+  };
+}
+
+interface Load {
+  /** Waits until this process has responded to a request from now on. */
+  reaches(process: RunningProcess): Promise<void>;
+  /** How many responses of each kind there were, and the names of the orders. */
+  end(): Promise<{ counts: Readonly<Record<string, number>>; orders: readonly string[] }>;
+}
+
+/** Each connection sends one request after the other. */
+function startLoad(proxy: ProxyName, { port, certificate }: RunningProxy, cookie: string): Load {
+  let isOver = false;
+  const counts: Record<string, number> = {};
+  const orders: string[] = [];
+  let processes = new Set<string>();
+  const headers = { host: HOSTNAME, cookie, "sec-fetch-site": "same-origin" };
+
+  async function send(agent: Agent, method: string, target: string): Promise<string> {
+    const outgoing = request({
+      ...{ host: "127.0.0.1", port, servername: HOSTNAME, ca: certificate, agent },
+      ...{ method, path: target, headers },
+    });
+    outgoing.end(method === "POST" ? "x".repeat(1000) : undefined);
+    try {
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      processes.add(String(response.headers["x-process"]));
+      let text = "";
+      for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
+      const said = text.replace(/^.*("authenticated":) ?(true).*$/s, "$1 $2").slice(0, 80);
+      return `${method} ${String(response.statusCode)} ${said}`;
+    } catch (error) {
+      // As browsers do: nginx closes unused connections when it reloads. HAProxy doesn't reload.
+      const isReset = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (proxy === "nginx" && outgoing.reusedSocket && isReset) return send(agent, method, target);
+      return `${method} ${String(error)}`;
+    }
+  }
+
+  const ends = Array.from({ length: CONNECTIONS }, async (_each, connection) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let number = 0; !isOver; number += 1) {
+      const order = `${String(connection)}-${String(number)}`;
+      const kinds = [
+        ["GET", "/"],
+        ["GET", "/idpauth/session"],
+        ["POST", `/orders/${order}`],
+      ] as const;
+      const [method, target] = kinds[number % kinds.length] as (typeof kinds)[number];
+      const got = await send(agent, method, target);
+      if (method === "POST") orders.push(order);
+      counts[got] = (counts[got] ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+    }
+    agent.destroy();
+  });
+  return {
+    async reaches({ pid }) {
+      processes = new Set();
+      await eventually(async () => {
+        expect([...processes]).toContain(pid);
+      });
+    },
+    async end() {
+      isOver = true;
+      await Promise.all(ends);
+      return { counts, orders };
+    },
+  };
+}
+
+describe.each((["haproxy", "nginx"] as const).filter((proxy) => PROGRAMS[proxy] !== undefined))(
+  "two processes behind %s",
+  (proxy) => {
+    it("are replaced one after the other without losing a request, and nobody is signed out", async () => {
+      const [first, second] = [await freePort(), await freePort()];
+      const [, section = ""] = PAGE_TEXT.split(new RegExp(`^### ${proxy}$`, "im"));
+      const [, drain = ""] = /DRAIN_SECONDS=(\d+)/.exec(section) ?? [];
+      const running = [await startProcess(first, drain), await startProcess(second, drain)];
+      const front = await startProxy(proxy, {
+        configuration: blocksOf(PAGE, proxy)[0] ?? "",
+        upstreams: { "localhost:3001": first, "localhost:3002": second },
+      });
+      stops.push(() => front.stop());
+      const user = new CookieBrowser(front.browser);
+      await user.follow("/");
+      const load = startLoad(proxy, front, user.cookies.header(new URL(ORIGIN)) ?? "");
+      for (const process of running) await load.reaches(process);
+      for (const [index, port] of [first, second].entries()) {
+        const line = `server 127.0.0.1:${String(port)}`;
+        if (proxy === "nginx") front.reload(`${line};`, `${line} down;`);
+        await running[index]?.stop();
+        const replacement = await startProcess(port, drain);
+        if (proxy === "nginx") front.reload(`${line} down;`, `${line};`);
+        await load.reaches(replacement);
+      }
+      const { counts, orders } = await load.end();
+      const client = await createClient({ url: redis.url }).connect();
+      const handled = await Promise.all(orders.map((order) => client.getDel(`order:${order}`)));
+      client.destroy();
+      expect(handled.filter((times) => times !== "1")).toEqual([]);
+      const many: unknown = expect.toSatisfy((count: number) => count > 50);
+      expect(counts, front.log()).toEqual({
+        "GET 200 Hello": many,
+        'GET 200 "authenticated": true': many,
+        "POST 200 1000": many,
+      });
+    }, 120_000);
+  },
+);
