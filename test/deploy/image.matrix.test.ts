@@ -91,6 +91,21 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     expect(stderr()).toContain("SECRET_KEY");
   });
 
+  it("starts before Redis, as Compose may do, and serves requests once Redis is there", async () => {
+    const port = String(await freePort());
+    const { child, origin, stderr } = await start({ REDIS_URL: `redis://127.0.0.1:${port}` });
+    await expect.poll(stderr).toContain("ECONNREFUSED");
+    const late = await startRedis({ args: ["--port", port] });
+    try {
+      const healthy = () => fetch(`${origin}${container.readinessProbe.httpGet.path}`);
+      expect((await eventually(healthy, 30_000)).status).toBe(200);
+      child.kill("SIGTERM");
+      expect(await once(child, "exit")).toEqual([0, null]);
+    } finally {
+      await late.stop();
+    }
+  });
+
   it.each([
     ["an unknown instruction", "CMD [", "ENTRYPOINT ["],
     ["a stage that doesn't exist", "--from=dependencies", "--from=packages"],
