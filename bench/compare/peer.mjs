@@ -9,7 +9,9 @@
  * @property {string} clientId
  * @property {string} clientSecret
  * @property {string} redisUrl of a Redis that both processes of an application share
+ * @property {string} [postgresUrl] of a database that both share, if the peer needs it
  * @property {string} apiUrl of the API that /orders calls with the access token
+ * @property {number} refreshSeconds the interval of a peer that refreshes at a fixed one
  * @property {string} folder temporary, of this process alone
  * @property {string} sharedFolder temporary, of both processes of an application
  * @property {() => Promise<number>} freePort
@@ -46,6 +48,7 @@
  *   returns the redirect to the provider; default: navigates to `paths.login`
  * @property {(browser: CookieBrowser) => Promise<unknown>} [signOut] default: follows
  *   `paths.logout`
+ * @property {readonly "postgres"[]} [needs] a server in addition to Redis
  * @property {string} store where sessions are; "memory" can't be shared by two processes
  * @property {readonly string[]} [imports] the modules that an application imports for the sign-in;
  *   not for programs that are not written in JavaScript

@@ -114,7 +114,7 @@ async function playAll(name) {
   }
   for (const [key, outcome] of impossible) results[name].situations[key] = outcome;
   const processes = Math.max(...here.map((situation) => situation.processes ?? 1));
-  await withStage(peer, processes, async (stage) => {
+  await withStage(peer, { processes }, async (stage) => {
     say(`${name}: signs users in`);
     stage.tokensLive(true);
     const browsers = new Map();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { CookieBrowser, startTestProvider } from "idpauth/testing";
+import { startDatabase } from "../../scripts/interop/keycloak/postgres.mjs";
 import { freePort, startProgram } from "../../scripts/interop/processes.mjs";
 import { needProgram } from "../../scripts/interop/programs.mjs";
 import { startApi } from "./api.mjs";
@@ -14,6 +15,8 @@ import { startInstance } from "./processes.mjs";
 /** Lifetime of the access and ID tokens that a sign-in brings, and of those of a refresh. */
 const SHORT_SECONDS = 4;
 const LONG_SECONDS = 3_600;
+/** Until a peer refreshes that does so at a fixed interval, whatever the token's lifetime. */
+const REFRESH_SECONDS = SHORT_SECONDS - 1;
 /** Until a browser gives up. */
 const PATIENCE_SECONDS = 20;
 
@@ -31,11 +34,11 @@ export async function startRedis(folder) {
 /**
  * @template Result
  * @param {import("./peer.mjs").Peer} peer
- * @param {number} count of the application's processes
+ * @param {{ processes: number, refreshSeconds?: number }} application
  * @param {(stage: Stage) => Promise<Result>} use
  * @returns {Promise<Result>}
  */
-export async function withStage(peer, count, use) {
+export async function withStage(peer, { processes, refreshSeconds = REFRESH_SECONDS }, use) {
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-compare-"));
   const provider = await startTestProvider({ clientSecret: "secret-of-the-comparison" });
   /** @type {(() => unknown)[]} */
@@ -51,11 +54,14 @@ export async function withStage(peer, count, use) {
     later(redis.stop);
     const api = await startApi(provider);
     later(api.stop);
+    const postgres = peer.needs?.includes("postgres") ? await startDatabase(folder) : undefined;
+    later(() => postgres?.end());
     const front = await startFront();
     later(front.stop);
-    const stage = new Stage({ peer, provider, front, folder, api, redis });
+    const parts = { peer, provider, front, folder, api, redis, postgres, refreshSeconds };
+    const stage = new Stage(parts);
     later(() => stage.stop());
-    for (let number = 0; number < count; number += 1) await stage.startInstance(number);
+    for (let number = 0; number < processes; number += 1) await stage.startInstance(number);
     stage.balance();
     return await use(stage);
   } finally {
@@ -85,42 +91,35 @@ export class Stage {
   }
 
   async startInstance(number, port) {
-    const { peer, provider, front, folder, api, redis } = this.#parts;
+    const options = await this.#options("process-", port);
+    this.instances[number] = await startInstance(await this.peer.start(options));
+  }
+
+  /** The bare framework, as a further instance. */
+  async startBare() {
+    const instance = await startInstance(await this.peer.bare(await this.#options("bare-")));
+    this.instances.push(instance);
+    return instance;
+  }
+
+  /** @returns {Promise<import("./peer.mjs").StartOptions>} */
+  async #options(prefix, port) {
+    const { provider, front, folder, api, redis, postgres, refreshSeconds } = this.#parts;
     const { issuer, clientId, clientSecret } = provider;
-    const options = {
+    return {
       port: port ?? (await freePort()),
       origin: front.origin,
       issuer,
       clientId,
       clientSecret,
       redisUrl: redis.url,
+      postgresUrl: postgres?.url,
       apiUrl: api.url,
-      folder: mkdtempSync(path.join(folder, "process-")),
+      refreshSeconds,
+      folder: mkdtempSync(path.join(folder, prefix)),
       sharedFolder: folder,
       freePort,
     };
-    this.instances[number] = await startInstance(await peer.start(options));
-  }
-
-  /** The bare framework, as a further instance. */
-  async startBare() {
-    const { peer, front, folder, api, provider, redis } = this.#parts;
-    const { issuer, clientId, clientSecret } = provider;
-    const options = {
-      port: await freePort(),
-      origin: front.origin,
-      issuer,
-      clientId,
-      clientSecret,
-      redisUrl: redis.url,
-      apiUrl: api.url,
-      folder: mkdtempSync(path.join(folder, "bare-")),
-      sharedFolder: folder,
-      freePort,
-    };
-    const instance = await startInstance(await peer.bare(options));
-    this.instances.push(instance);
-    return instance;
   }
 
   /** All processes that run get connections in turn. */

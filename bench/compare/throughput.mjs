@@ -6,6 +6,8 @@ import { withStage } from "./stage.mjs";
 
 const CONNECTIONS = 32;
 const WARM_MILLISECONDS = 2_000;
+/** The load always sends the cookies of the sign-in, so no refresh may come between. */
+const ALONE = { processes: 1, refreshSeconds: 900 };
 
 /**
  * @param {import("./peer.mjs").Peer} peer
@@ -14,7 +16,7 @@ const WARM_MILLISECONDS = 2_000;
 export async function measureThroughput(peer, { rounds, milliseconds }) {
   const load = await startChild("load.mjs");
   try {
-    return await withStage(peer, 1, async (stage) => {
+    return await withStage(peer, ALONE, async (stage) => {
       stage.tokensLive(false);
       const browser = await stage.signedIn();
       const [application] = stage.instances;

@@ -13,6 +13,7 @@ const DEBIAN = "/usr/lib/postgresql";
 /**
  * @typedef {object} Database
  * @property {string} jdbc its address, for superuser `postgres` without a password
+ * @property {string} url the same for Node.js
  * @property {() => Promise<void>} stop cuts all connections
  * @property {() => Promise<void>} start again, with its data
  * @property {() => Promise<void>} end
@@ -49,6 +50,7 @@ export async function startDatabase(folder) {
   };
   return {
     jdbc: `jdbc:postgresql://127.0.0.1:${port}/postgres`,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     stop,
     async start() {
       server = await start();
