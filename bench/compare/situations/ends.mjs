@@ -31,8 +31,9 @@ export const ends = [
       hold.release();
       const [outcome] = await Promise.all([request, signOut]);
       const { refreshes } = counts();
-      const after = await stage.orders(browser);
-      const isSignedOut = after !== "200";
+      // A session whose tokens are revoked is a session nevertheless.
+      const page = outcomeOf(await browser.get("/page"));
+      const isSignedOut = page !== "200" && (await stage.orders(browser)) !== "200";
       const active = activeSince(provider, before);
       const tokens =
         active === 0 ? "the new tokens are revoked" : "the provider still accepts the new tokens";
