@@ -1,0 +1,86 @@
+import { fileURLToPath } from "node:url";
+import { behind } from "../behind.mjs";
+import { apache, moduleSize, moduleVersion, unpackPackages } from "./packages.mjs";
+
+const DOCUMENTATION = "https://github.com/OpenIDC/mod_auth_openidc";
+const READ = "2026-11-27";
+const file = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** @param {import("../../compare/peer.mjs").StartOptions} options @param {number} upstream port */
+function proxy(options, upstream, isBare = false) {
+  const { port, origin, issuer, clientId, clientSecret, redisUrl, folder } = options;
+  const defined = [...(isBare ? ["BARE"] : []), ...(process.getuid?.() === 0 ? ["ROOT"] : [])];
+  const { command, args, serverRoot } = apache([
+    "-f",
+    file("httpd.conf"),
+    ...defined.flatMap((name) => ["-D", name]),
+    "-D",
+    "FOREGROUND",
+  ]);
+  const env = {
+    SERVER_ROOT: serverRoot,
+    CONFIGURATION: file("openidc.conf"),
+    FOLDER: folder,
+    PORT: String(port),
+    UPSTREAM_PORT: String(upstream),
+    ORIGIN: origin,
+    ISSUER: issuer,
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+    REDIS_SERVER: new URL(redisUrl).host,
+  };
+  return { command, args, env, port };
+}
+
+/** @type {import("../../compare/peer.mjs").Peer} */
+export const peer = {
+  title: "mod_auth_openidc",
+  framework: "Apache 2.4 as a proxy",
+  prepare: ({ say }) => unpackPackages(say),
+  version: moduleVersion,
+  async start(options) {
+    const upstream = await options.freePort();
+    const headers = { token: "oidc_access_token", user: "oidc_claim_sub" };
+    return [behind(options, upstream, headers), proxy(options, upstream)];
+  },
+  async bare(options) {
+    const upstream = await options.freePort();
+    return [behind(options, upstream), proxy(options, upstream, true)];
+  },
+  paths: {
+    login: "/page",
+    logout: "/redirect_uri?logout=",
+    probe: "/redirect_uri?info=json",
+    backchannelLogout: "/redirect_uri?logout=backchannel",
+  },
+  store: "Redis",
+  size: async () => moduleSize(),
+  links: [
+    {
+      url: `${DOCUMENTATION}#quickstart-with-a-generic-openid-connect-provider`,
+      read: READ,
+      decided: "provider, client, redirect URI, protected location",
+    },
+    { url: `${DOCUMENTATION}/wiki/Caching`, read: READ, decided: "sessions in Redis" },
+    {
+      url: `${DOCUMENTATION}/wiki/Access-Tokens-and-Refresh-Tokens`,
+      read: READ,
+      decided: "`OIDCRefreshAccessTokenBeforeExpiry`, the header with the access token",
+    },
+    {
+      url: `${DOCUMENTATION}/wiki/Known-Limitations`,
+      read: READ,
+      decided: "nothing to set for parallel refreshes",
+    },
+    {
+      url: `${DOCUMENTATION}/blob/master/auth_openidc.conf`,
+      read: READ,
+      decided: "`OIDCSessionInactivityTimeout`, `OIDCInfoHook`, logout",
+    },
+  ],
+  notes: [
+    "Its documentation lists parallel refreshes on several servers as a known limitation: with rotation, use sticky sessions, or one server. Here, requests go to both servers.",
+    "If a refresh fails, the application behind gets the expired access token. Options can end the session instead, ask for a sign-in or respond with 502; the documentation recommends none of them.",
+    "The version is that of Debian's testing. Debian 12 has 2.4.12.3, which doesn't combine parallel refreshes yet.",
+  ],
+};
