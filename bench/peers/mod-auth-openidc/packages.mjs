@@ -98,13 +98,18 @@ function run(command, args) {
     let errors = "";
     child.stderr.setEncoding("utf8").on("data", (text) => (errors = (errors + text).slice(-2000)));
     child.once("error", (error) => resolve(error.message));
-    child.once("close", (code) => resolve(code === 0 ? undefined : errors.trim() || `code ${code}`));
+    child.once("close", (code) =>
+      resolve(code === 0 ? undefined : errors.trim() || `code ${code}`),
+    );
   });
 }
 
 /** @returns {string} such as 2.4.20.3 */
 export function moduleVersion() {
-  const version = field(packageFiles().find((name) => name.startsWith(`${MODULE}_`)), "Version");
+  const version = field(
+    packageFiles().find((name) => name.startsWith(`${MODULE}_`)),
+    "Version",
+  );
   return version.replace(/-[^-]*$/, "");
 }
 

@@ -48,10 +48,15 @@ export const peer = {
     return [behind(options, upstream), proxy(options, upstream, true)];
   },
   paths: {
-    login: "/page",
+    login: "/login",
     logout: "/redirect_uri?logout=",
     probe: "/redirect_uri?info=json",
     backchannelLogout: "/redirect_uri?logout=backchannel",
+  },
+  // The login is a redirect to the module, which redirects to the provider.
+  async begin(browser) {
+    const { location } = await browser.navigate("/login");
+    return browser.navigate(location ?? "/login");
   },
   store: "Redis",
   size: async () => moduleSize(),
@@ -79,8 +84,11 @@ export const peer = {
     },
   ],
   notes: [
-    "Its documentation lists parallel refreshes on several servers as a known limitation: with rotation, use sticky sessions, or one server. Here, requests go to both servers.",
-    "If a refresh fails, the application behind gets the expired access token. Options can end the session instead, ask for a sign-in or respond with 502; the documentation recommends none of them.",
+    "Its documentation lists parallel refreshes on several servers as a known limitation, and advises against rotation there unless each user stays on one server. Here, requests go to both servers.",
+    "After a failed refresh it doesn't try again for 30 seconds. The application behind gets the expired access token for that time, or for good if the provider has revoked the refresh token. Options can end the session instead, begin a sign-in or respond with 502; the documentation recommends none of them.",
+    "A request waits for another one's refresh for at most 5 seconds, which can't be configured. What happens after a longer one depends on the order of the requests.",
+    "For keys that it doesn't know, it requests the provider's key set at most once a minute.",
     "The version is that of Debian's testing. Debian 12 has 2.4.12.3, which doesn't combine parallel refreshes yet.",
+    "The memory includes the application behind it.",
   ],
 };

@@ -24,7 +24,7 @@ export async function build(say) {
   const seconds = () => Math.round((Date.now() - began) / 1000);
   say("building it with Go; the first build takes minutes ...");
   const progress = setInterval(() => say(`still building, ${seconds()} s ...`), PROGRESS * 1000);
-  // It reads the build's version from the repository around it otherwise.
+  // Without the flag, Go asks git about the repository around it.
   const child = spawn("go", ["build", "-buildvcs=false", "-o", binary, MODULE], {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
