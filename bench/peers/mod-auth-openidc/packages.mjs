@@ -3,14 +3,14 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { root as project } from "../../../scripts/run.mjs";
 
 /** Debian's testing, where the newest version is. */
 const SUITE = "forky";
 const MODULE = "libapache2-mod-auth-openidc";
 const APACHE = "apache2-bin";
 
-const folder = fileURLToPath(new URL("../../results/peers/mod-auth-openidc/", import.meta.url));
+const folder = path.join(project, "node_modules/.cache/compare/mod-auth-openidc");
 const root = path.join(folder, "root");
 const apt = path.join(folder, "apt");
 const archives = path.join(apt, "cache/archives");
@@ -24,7 +24,7 @@ export async function unpackPackages(say) {
   const archive = debianArchive();
   if (archive === undefined) return "it needs apt with an archive of Debian";
   writeAptConfiguration(archive);
-  say(`downloading ${MODULE} of Debian's ${SUITE}, about 60 MB, once ...`);
+  say(`downloading ${MODULE} of Debian's ${SUITE}, about 40 MB, once ...`);
   const failure =
     (await run("apt-get", ["update"])) ?? (await run("apt-get", ["--download-only", ...INSTALL]));
   if (failure !== undefined) return `apt-get failed: ${failure}`;

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { behind } from "../behind.mjs";
-import { binary, build, built } from "./build.mjs";
+import { binary, build, builtModules, builtVersion } from "./binary.mjs";
 
 const DOCUMENTATION = "https://oauth2-proxy.github.io/oauth2-proxy";
 const READ = "2026-11-27";
@@ -36,7 +36,7 @@ export const peer = {
   title: "oauth2-proxy",
   framework: "oauth2-proxy with every route skipped",
   prepare: ({ say }) => build(say),
-  version: () => built().version.slice(1),
+  version: builtVersion,
   async start(options) {
     const upstream = await options.freePort();
     const headers = { token: "x-forwarded-access-token", user: "x-forwarded-user" };
@@ -60,7 +60,7 @@ export const peer = {
   // Not further: the page after it is protected, so it begins the next sign-in.
   signOut: (browser) => browser.navigate("/oauth2/sign_out"),
   store: "Redis",
-  size: async () => ({ bytes: statSync(binary).size, packages: built().modules }),
+  size: async () => ({ bytes: statSync(binary).size, packages: builtModules() }),
   links: [
     {
       url: `${DOCUMENTATION}/configuration/session_storage`,
