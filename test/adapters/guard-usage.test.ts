@@ -1,4 +1,7 @@
 // As JavaScript without types lets one write it.
+
+// Before idpauth/next, which needs it.
+import "./applications/next-installed.js";
 import { describe, expect, it } from "vitest";
 import { idpAuth as express } from "../../src/adapters/express/express.js";
 import { idpAuth as fastify } from "../../src/adapters/fastify/fastify.js";

@@ -1,3 +1,5 @@
+// Before idpauth/next, which needs it.
+import "./applications/next-installed.js";
 import { expect, it } from "vitest";
 import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth } from "../../src/adapters/next/next.js";
