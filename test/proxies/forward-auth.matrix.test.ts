@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { writeFileSync, rmSync, mkdtempSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import express from "express";
@@ -8,7 +10,7 @@ import { idpAuth } from "../../src/adapters/express/express.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../adapters/applications/listen.js";
-import { blocksOf, ORIGIN, PROGRAMS, startProxy, type RunningProxy } from "./programs.js";
+import { blocksOf, HOSTNAME, ORIGIN, PROGRAMS, startProxy, type RunningProxy } from "./programs.js";
 
 // docs/deploy/forward-auth.md: an application that isn't ours behind each proxy, with the page's
 // configuration and the page's Node.js app.
@@ -280,6 +282,26 @@ describe.each(PROXIES)("forward auth behind $proxy", ({ proxy, sample, unavailab
       expect(await sent(...cookies), cookies.join("\n")).not.toContain(sessionOf(user));
     }
   });
+
+  // The page's nginx speaks HTTP/1.1.
+  if (proxy !== "nginx") {
+    it("also over HTTP/2, where browsers send each cookie in a field of its own", async () => {
+      const user = await signedIn();
+      const session = `${COOKIE}=${sessionOf(user)}`;
+      const { port, certificate: ca } = running;
+      const client = connect(`https://127.0.0.1:${String(port)}`, { ca, servername: HOSTNAME });
+      // Node.js sends the pairs of a list apart; its types know only one string.
+      const cookie = ["a=1", session, "b=2", session] as unknown as string;
+      const headers = { ":path": "/reports", ":authority": HOSTNAME, ...FORGED, cookie };
+      const stream = client.request(headers);
+      const [{ ":status": status }] = (await once(stream, "response")) as [IncomingHttpHeaders];
+      client.destroy();
+      expect(status).toBe(200);
+      expect(seen).toMatchObject([
+        { cookies: [`a=1; ${COOKIE}=; b=2; ${COOKIE}=`], users: [SUBJECT] },
+      ]);
+    });
+  }
 
   it("a signed-out script or form gets 401, and nobody reaches the check from outside", async () => {
     const user = open();
