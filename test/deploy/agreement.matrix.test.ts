@@ -125,8 +125,10 @@ describe.skipIf(!installed)("the manifests", () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe("sleep");
     expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
-      Number(seconds) + closeTimeout,
+      Number(seconds) + Number(env["DRAIN_SECONDS"] ?? 0) + closeTimeout,
     );
+    // Kubernetes' default for `periodSeconds` is 10.
+    expect(container.livenessProbe.failureThreshold * 10).toBeGreaterThan(closeTimeout);
   });
 
   it("contain what the application needs, with the secret, under names that exist", () => {

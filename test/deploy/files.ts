@@ -72,7 +72,7 @@ export interface Container {
   readonly envFrom: readonly [{ readonly secretRef: { readonly name: string } }];
   readonly securityContext: object;
   readonly readinessProbe: Probe;
-  readonly livenessProbe: Probe;
+  readonly livenessProbe: Probe & { readonly failureThreshold: number };
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } };
 }
 

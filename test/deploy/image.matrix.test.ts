@@ -1,5 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import http from "node:http";
 import {
   chmodSync,
   copyFileSync,
@@ -82,6 +83,30 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     expect(Date.now() - began).toBeLessThan(graceMilliseconds());
     // As with a read-only root file system.
     expect(filesIn(image.root)).toEqual(before);
+  });
+
+  it("lets a login finish that is under way at SIGTERM, and ends in time", async () => {
+    const { child, origin } = await start();
+    await eventually(() => fetch(`${origin}${container.livenessProbe.httpGet.path}`), 30_000);
+    const browser = new CookieBrowser({ origin });
+    const login = await browser.navigate("/idpauth/login/");
+    const atProvider = await browser.navigate(login.location ?? "");
+    const token = provider.hold("token");
+    const agent = new http.Agent({ keepAlive: true });
+    const cookie = browser.cookies.all().map(({ name, value }) => `${name}=${value}`);
+    const headers = { cookie: cookie.join("; ") };
+    const callback = once(http.get(atProvider.location ?? "", { agent, headers }), "response");
+    await token.arrived;
+    child.kill("SIGTERM");
+    await expect.poll(() => fetch(origin).catch(() => "closed")).toBe("closed");
+    const began = Date.now();
+    token.release();
+    const [response] = (await callback) as [http.IncomingMessage];
+    response.resume();
+    expect([response.statusCode, response.headers.connection]).toEqual([302, "close"]);
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(Date.now() - began).toBeLessThan(graceMilliseconds() / 2);
+    agent.destroy();
   });
 
   it("doesn't start without its secrets, and says which one is missing", async () => {

@@ -26,6 +26,7 @@ process.once("SIGTERM", async () => {
   await setTimeout(1000 * Number(process.env.DRAIN_SECONDS ?? 0));
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // a refresh takes up to 30 seconds
+  server.closeIdleConnections(); // otherwise, those of downloads stay for the 65 seconds
   await closed;
   await store.close?.();
   await client.close();
