@@ -11,7 +11,8 @@ const READ = "2026-11-27";
  * @param {number} upstream port
  * @param {Record<string, string>} [more] settings
  */
-function proxy({ port, origin, issuer, clientId, clientSecret, redisUrl }, upstream, more = {}) {
+function proxy(options, upstream, more = {}) {
+  const { port, origin, issuer, clientId, clientSecret, redisUrl, refreshSeconds } = options;
   return {
     command: binary,
     args: ["--config", fileURLToPath(new URL("oauth2-proxy.cfg", import.meta.url))],
@@ -24,6 +25,8 @@ function proxy({ port, origin, issuer, clientId, clientSecret, redisUrl }, upstr
       OAUTH2_PROXY_REDIRECT_URL: `${origin}/oauth2/callback`,
       OAUTH2_PROXY_BACKEND_LOGOUT_URL: `${issuer}/end-session?id_token_hint={id_token}`,
       OAUTH2_PROXY_REDIS_CONNECTION_URL: redisUrl,
+      // A second less than the access token lives. The documentation's own margin is a minute.
+      OAUTH2_PROXY_COOKIE_REFRESH: `${refreshSeconds}s`,
       OAUTH2_PROXY_COOKIE_SECRET: "0123456789abcdef0123456789abcdef",
       ...more,
     },
