@@ -84,11 +84,11 @@ export const peer = {
     },
   ],
   notes: [
-    "Its documentation lists parallel refreshes on several servers as a known limitation, and advises against rotation there unless each user stays on one server. Here, requests go to both servers.",
+    "Its documentation lists parallel refreshes on several servers as a known limitation, and advises against rotation there unless each user stays on one server. Here, requests go to both servers, and whether both refresh varies from run to run.",
     "After a failed refresh it doesn't try again for 30 seconds. The application behind gets the expired access token for that time, or for good if the provider has revoked the refresh token. Options can end the session instead, begin a sign-in or respond with 502; the documentation recommends none of them.",
     "A request waits for another one's refresh for at most 5 seconds, which can't be configured. What happens after a longer one depends on the order of the requests.",
     "For keys that it doesn't know, it requests the provider's key set at most once a minute.",
     "The version is that of Debian's testing. Debian 12 has 2.4.12.3, which doesn't combine parallel refreshes yet.",
-    "The memory includes the application behind it.",
+    "The module responds to the probe itself, but the bare proxy passes it on to the application behind. The memory includes that application.",
   ],
 };
