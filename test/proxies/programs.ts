@@ -39,9 +39,9 @@ const ERROR_LOG = "error.log";
 /** The blocks of a page in `docs/` in one language, such as `nginx`. */
 export function blocksOf(page: string, language: string): string[] {
   const text = readFileSync(path.join(ROOT, "docs", page), "utf8");
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
-    ([, block = ""]) => block,
-  );
+  return [
+    ...text.matchAll(new RegExp(`^\`\`\`${language}(?: \\[.*?\\])?\\n(.*?)^\`\`\`$`, "gms")),
+  ].map(([, block = ""]) => block);
 }
 
 export interface ProxyOptions {
@@ -164,7 +164,7 @@ ${listening}`;
 };
 
 /** The modules that the page about proxies turns on. */
-const APACHE_MODULES = ["proxy", "proxy_http", "http2", "ssl", "headers"];
+const APACHE_MODULES = ["alias", "proxy", "proxy_http", "http2", "ssl", "headers"];
 
 /** Starts a program with a configuration, in a temporary folder. */
 export async function startProxy(

@@ -1,0 +1,335 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { WebSocket } from "ws";
+import { CookieBrowser, type FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
+import { startUpstream, type ApplicationOptions, type Upstream } from "./application.js";
+import {
+  openClient,
+  openHttp2,
+  openSocket,
+  PROTOCOLS,
+  type Client,
+  type Protocol,
+} from "./clients.js";
+import {
+  blocksOf,
+  BROWSER_ADDRESS,
+  HOSTNAME,
+  ORIGIN,
+  PROGRAMS,
+  startProxy,
+  type ProxyName,
+  type RunningProxy,
+} from "./programs.js";
+
+// The configurations of docs/deploy/proxies.md: one list of requirements for four proxies.
+
+/** What the page says of one proxy alone. */
+interface Differences {
+  /** Whether a response that comes during an upload waits for the end of the upload. */
+  readonly lateResponse?: true;
+  /** Where a response without a length that breaks off looks complete. */
+  readonly looksComplete?: readonly Protocol[];
+  /** Whether WebSockets also work over HTTP/2. */
+  readonly socketsOverHttp2?: true;
+  /** Whether the path is decoded and encoded again if the prefix is stripped. */
+  readonly recodesPath?: true;
+  /** Of a redirect to https. Default 301. */
+  readonly redirect?: number;
+}
+
+const DIFFERENCES: Readonly<Record<ProxyName, Differences>> = {
+  nginx: { recodesPath: true },
+  caddy: { looksComplete: ["HTTP/1.1", "HTTP/2"], redirect: 308 },
+  apache: { lateResponse: true },
+  haproxy: { looksComplete: ["HTTP/2"], socketsOverHttp2: true },
+};
+
+const MEGABYTE = 1024 * 1024;
+const UPLOAD = randomBytes(32 * MEGABYTE);
+const HASH = createHash("sha256").update(UPLOAD).digest("hex");
+const CALLBACK = `${ORIGIN}/idpauth/login-callback`;
+const FORGED = {
+  "x-forwarded-host": "evil.example",
+  "x-forwarded-proto": "http",
+  "x-forwarded-for": "203.0.113.9",
+  forwarded: "for=203.0.113.9;host=evil.example;proto=http",
+  "x-real-ip": "203.0.113.9",
+};
+
+const NAMES = Object.keys(DIFFERENCES) as ProxyName[];
+
+const messageOf = async (socket: WebSocket): Promise<string> => {
+  const [data] = (await once(socket, "message")) as [Buffer];
+  return data.toString();
+};
+
+/** The page's blocks: the complete one, and what replaces a part of it. */
+function configurationsOf(name: ProxyName): Record<"complete" | "strips" | "keeps", string> {
+  const [complete = "", strips = "", keeps = ""] = blocksOf("deploy/proxies.md", name);
+  const replaced = {
+    nginx: /^ {2}location [^]*(?=^\}$)/m,
+    caddy: /^ {2}reverse_proxy .*\n/m,
+    apache: /^ {2}ProxyPass .*\n/m,
+    haproxy: /^ {2}default_backend [^]*/m,
+  }[name];
+  expect(complete).toMatch(replaced);
+  return {
+    complete,
+    strips: complete.replace(replaced, () => strips),
+    keeps: complete.replace(replaced, () => keeps),
+  };
+}
+
+describe.each(NAMES)("%s", (name) => {
+  const differences = DIFFERENCES[name];
+  let upstream: Upstream;
+  let proxy: RunningProxy;
+  const clients: Client[] = [];
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(() => {
+    for (const each of clients.splice(0)) each.close();
+  });
+  afterAll(() => upstream.stop());
+
+  /** A configuration in front of an application. */
+  function running(
+    configuration: "complete" | "strips" | "keeps",
+    options: ApplicationOptions,
+  ): void {
+    beforeAll(async () => {
+      upstream.use({ baseUrl: ORIGIN, ...options });
+      proxy = await startProxy(name, {
+        configuration: configurationsOf(name)[configuration],
+        upstreams: { "localhost:3000": upstream.port },
+      });
+    });
+    afterAll(() => proxy.stop());
+  }
+
+  async function signedIn(
+    page = "/reports",
+  ): Promise<{ user: CookieBrowser; landed: FollowedResponse }> {
+    const user = new CookieBrowser(proxy.browser);
+    const landed = await user.follow(page);
+    expect(landed.text).toBe("reports of ada");
+    return { user, landed };
+  }
+
+  async function clientOf(protocol: Protocol, user: CookieBrowser): Promise<Client> {
+    const client = await openClient(protocol, proxy, user);
+    clients.push(client);
+    return client;
+  }
+
+  async function get(client: Client, target: string): Promise<{ status: number; body: string }> {
+    const request = client.open("GET", target);
+    request.end();
+    const response = await request.response;
+    return { status: response.status, body: await response.rest() };
+  }
+
+  /** The event stream and the WebSocket of the API, and their end at the user's sign-out. */
+  async function liveUntilSignOut(protocol: Protocol, prefix: string): Promise<void> {
+    const { user } = await signedIn(`${prefix}/reports`);
+    const client = await clientOf(protocol, user);
+    const request = client.open("GET", `${prefix}/api/orders/events`);
+    request.end();
+    const events = await request.response;
+    expect([events.status, await events.next()]).toEqual([200, "data: first\n\n"]);
+    const socket = openSocket(proxy, user, `${prefix}/api/orders/ws`);
+    expect(await messageOf(socket)).toBe("hello");
+    socket.send("again");
+    expect(await messageOf(socket)).toBe("echo again");
+    const ended = [events.rest().catch(() => "broken off"), once(socket, "close")];
+    await user.get(`${prefix}/idpauth/logout/?response=json`);
+    const [rest, closed] = await Promise.all(ended);
+    expect(["", "broken off"]).toContain(rest);
+    expect(closed?.[0]).toBe(1006);
+  }
+
+  describe.skipIf(PROGRAMS[name] === undefined)("with the page's complete configuration", () => {
+    running("complete", {});
+
+    it("redirects plain http to https", async () => {
+      const origin = `http://${HOSTNAME}`;
+      const user = new CookieBrowser({ origin, proxied: { [origin]: proxy.httpPort } });
+      const { status, location } = await user.get("/reports?month=10");
+      expect([status, location]).toEqual([
+        differences.redirect ?? 301,
+        `${ORIGIN}/reports?month=10`,
+      ]);
+    });
+
+    it("signs in over TLS, with the cookie of https and the origin's redirect URI", async () => {
+      const { user, landed } = await signedIn();
+      expect(landed.headers["strict-transport-security"]).toBe("max-age=31536000");
+      const sent = landed.trail.find(({ url }) => url.searchParams.has("redirect_uri"))?.url;
+      expect(sent?.searchParams.get("redirect_uri")).toBe(CALLBACK);
+      expect(user.cookies.value("__Host-Http-idpauth")).toHaveLength(43);
+    });
+
+    it("passes on the Host header with its port, and the path unchanged", async () => {
+      const user = new CookieBrowser(proxy.browser);
+      const target = "/seen/a%2Fb%20c%252F?x=%20%2F";
+      const headers = { host: `${HOSTNAME}:8443` };
+      expect((await user.get(target, { headers })).json()).toEqual({ target, ...headers });
+    });
+
+    it.each(PROTOCOLS)("%s carries a guarded page and a POST to the API", async (protocol) => {
+      const { user } = await signedIn();
+      const client = await clientOf(protocol, user);
+      expect(await get(client, "/reports")).toEqual({ status: 200, body: "reports of ada" });
+      const post = client.open("POST", "/api/orders/items");
+      post.end(Buffer.from("two"));
+      const response = await post.response;
+      expect(response.status).toBe(200);
+      expect(JSON.parse(await response.rest())).toMatchObject({ url: "/v2/items", bytes: 3 });
+    });
+
+    it.each(PROTOCOLS)(
+      "an event stream over %s and a WebSocket deliver at once, and close when the user signs out",
+      (protocol) => liveUntilSignOut(protocol, ""),
+    );
+
+    it("carries a WebSocket over HTTP/2 if it says that it can", async () => {
+      const { user } = await signedIn();
+      const client = await openHttp2(proxy, user);
+      clients.push(client);
+      const canOpen = client.session.remoteSettings.enableConnectProtocol === true;
+      expect(canOpen).toBe(differences.socketsOverHttp2 === true);
+      if (!canOpen) return;
+      const socket = client.open("CONNECT", "/api/orders/ws", {
+        ":protocol": "websocket",
+        "sec-websocket-version": "13",
+        origin: ORIGIN,
+      });
+      const response = await socket.response;
+      // A frame with a text of five bytes (RFC 6455 section 5.2).
+      expect([response.status, (await response.next()).slice(-5)]).toEqual([200, "hello"]);
+      const rest = response.rest().catch(() => "broken off");
+      await user.get("/idpauth/logout/?response=json");
+      expect(["", "broken off"]).toContain(await rest);
+    });
+
+    it.each(PROTOCOLS)(
+      "an upload of 32 MB over %s reaches the API as it arrives, and whole",
+      async (protocol) => {
+        const { user } = await signedIn();
+        const client = await clientOf(protocol, user);
+        for (const headers of [{ "content-length": UPLOAD.length }, {}]) {
+          const begins = upstream.uploadBegins();
+          const request = client.open("POST", "/api/orders/files", headers);
+          void request.send(UPLOAD.subarray(0, MEGABYTE));
+          await begins;
+          request.end(UPLOAD.subarray(MEGABYTE));
+          const response = await request.response;
+          expect(response.status).toBe(200);
+          expect(JSON.parse(await response.rest())).toMatchObject({
+            bytes: UPLOAD.length,
+            hash: HASH,
+          });
+        }
+      },
+    );
+
+    it.each(PROTOCOLS)(
+      "a 413 during an upload over %s reaches the browser, and the next request works",
+      async (protocol) => {
+        const { user } = await signedIn();
+        const client = await clientOf(protocol, user);
+        const headers = { "content-length": UPLOAD.length };
+        const request = client.open("POST", "/api/orders/small", headers);
+        const seen = { response: false };
+        const response = request.response.then((arrived) => {
+          seen.response = true;
+          return arrived;
+        });
+        let sent = 0;
+        while (!seen.response && sent < UPLOAD.length) {
+          await request.send(UPLOAD.subarray(sent, (sent += MEGABYTE / 16)));
+        }
+        expect(sent === UPLOAD.length).toBe(differences.lateResponse === true);
+        const { status, rest } = await response;
+        expect([status, await rest()]).toEqual([413, "too large"]);
+        request.finish(UPLOAD.subarray(sent));
+        expect(await get(client, "/reports")).toEqual({ status: 200, body: "reports of ada" });
+      },
+    );
+
+    it.each(PROTOCOLS)(
+      "over %s, a response without a length that breaks off looks complete only where the page says so",
+      async (protocol) => {
+        const { user } = await signedIn();
+        const client = await clientOf(protocol, user);
+        const request = client.open("GET", "/api/orders/broken");
+        request.end();
+        const end = await (await request.response).rest().catch(() => "broken off");
+        const looksComplete = differences.looksComplete?.includes(protocol) === true;
+        expect(end).toBe(looksComplete ? "a part" : "broken off");
+      },
+    );
+
+    it.each([
+      ["no trust, with BASE_URL", {}, "127.0.0.1"],
+      ["Express's trust proxy", { baseUrl: undefined, trustedProxies: 1 }, BROWSER_ADDRESS],
+      ["trustProxy", { baseUrl: undefined, trustProxy: true }, BROWSER_ADDRESS],
+    ])(
+      "[BCP-13] with %s, forged forwarded headers change neither the redirect URI nor the address that the API sees",
+      async (_setting, options, address) => {
+        upstream.use({ ...options, baseUrl: "baseUrl" in options ? undefined : ORIGIN });
+        const user = new CookieBrowser(proxy.browser);
+        const login = await user.navigate("/idpauth/login/", { headers: FORGED });
+        const sent = new URL(login.location ?? "");
+        expect(sent.searchParams.get("redirect_uri")).toBe(CALLBACK);
+        expect((await user.follow("/reports", { headers: FORGED })).text).toBe("reports of ada");
+        const { headers } = (await user.get("/api/orders/items", { headers: FORGED })).json() as {
+          headers: Record<string, string>;
+        };
+        expect(headers).toMatchObject({
+          "x-forwarded-for": address,
+          "x-forwarded-host": HOSTNAME,
+          "x-forwarded-proto": "https",
+          forwarded: `for=${address};host="${HOSTNAME}";proto=https`,
+        });
+        expect(JSON.stringify(headers)).not.toMatch(/203\.0\.113\.9|evil/);
+        upstream.use({ baseUrl: ORIGIN });
+      },
+    );
+  });
+
+  describe.skipIf(PROGRAMS[name] === undefined).each([
+    ["strips", { pathPrefix: "/portal" }],
+    ["keeps", { below: "/portal", mountPath: "/portal/idpauth/" }],
+  ] as const)("with the page's configuration that %s the prefix", (configuration, options) => {
+    running(configuration, options);
+
+    it("signs in, and carries the API's event stream and WebSocket", async () => {
+      const { landed } = await signedIn("/portal/reports");
+      const sent = landed.trail.find(({ url }) => url.searchParams.has("redirect_uri"))?.url;
+      expect(sent?.searchParams.get("redirect_uri")).toBe(
+        `${ORIGIN}/portal/idpauth/login-callback`,
+      );
+      await liveUntilSignOut("HTTP/2", "/portal");
+    });
+
+    it("passes the rest of the path on, unchanged except where the page says so", async () => {
+      const user = new CookieBrowser(proxy.browser);
+      const { target } = (await user.get("/portal/seen/a%2Fb%20c?x=%2F")).json() as {
+        target: string;
+      };
+      const prefix = configuration === "strips" ? "" : "/portal";
+      const isRecoded = configuration === "strips" && differences.recodesPath === true;
+      expect(target).toBe(`${prefix}/seen/${isRecoded ? "a/b%20c" : "a%2Fb%20c"}?x=%2F`);
+    });
+
+    it("passes on nothing outside the prefix", async () => {
+      const user = new CookieBrowser(proxy.browser);
+      for (const target of ["/seen", "/portalseen", "/idpauth/session"])
+        expect((await user.get(target)).text).not.toMatch(/target|authenticated/);
+    });
+  });
+});
