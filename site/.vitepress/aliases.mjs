@@ -131,7 +131,17 @@ export const ALIASES = {
     "": ["Lambda", "Vercel", "Netlify", "Cloud Run", "Cloudflare Workers", "edge", "cold start"],
   },
   "deploy/proxies.md": {
-    "": ["ingress", "ALB", "ELB", "HAProxy", "CDN", "X-Forwarded-Host", "load balancer"],
+    "": [
+      "ingress",
+      "ALB",
+      "ELB",
+      "Apache httpd",
+      "mod_proxy",
+      "HAProxy",
+      "CDN",
+      "X-Forwarded-Host",
+      "load balancer",
+    ],
   },
   "deploy/forward-auth.md": {
     "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"],

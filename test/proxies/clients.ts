@@ -71,6 +71,7 @@ function openHttp1(proxy: RunningProxy, user: CookieBrowser): Client {
       });
       // After an early response, the proxy may close the connection.
       sent.on("error", () => undefined);
+      sent.on("socket", (socket) => socket.on("error", () => undefined));
       const response = once(sent, "response") as Promise<[IncomingMessage]>;
       return opened(
         sent,
