@@ -6,6 +6,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
 import { evidencePage } from "./evidence-page.mjs";
+import { peersPage } from "../bench/compare/page.mjs";
+import { readPeers } from "../bench/compare/results.mjs";
 import { interopPage } from "./interop/page.mjs";
 import { mutationPage } from "./mutation-report.mjs";
 import {
@@ -65,6 +67,7 @@ const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   "docs/evidence/mutation.md": mutationPage(),
   "docs/evidence/interop.md": interopPage(),
+  "docs/evidence/peers.md": peersPage(readPeers()),
   [EVIDENCE]: evidencePage(readFileSync(path.join(root, EVIDENCE), "utf8")),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   [ENDPOINTS_PAGE]: endpointsPage(

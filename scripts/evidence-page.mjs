@@ -1,6 +1,8 @@
 // The numbers of docs/about/evidence.md, read from the pages of docs/evidence/. `npm run docs`
 // writes them, and a test compares them.
 import { readFileSync } from "node:fs";
+import { peersPage } from "../bench/compare/page.mjs";
+import { readPeers } from "../bench/compare/results.mjs";
 import { interopPage } from "./interop/page.mjs";
 import { measurementOf } from "./measured.mjs";
 import { mutationPage } from "./mutation-report.mjs";
@@ -13,7 +15,11 @@ import { rowsOf } from "./security-table.mjs";
  *
  * @type {Record<string, (() => string) | undefined>}
  */
-const WRITTEN_HERE = { mutation: () => mutationPage(), interop: () => interopPage() };
+const WRITTEN_HERE = {
+  mutation: () => mutationPage(),
+  interop: () => interopPage(),
+  peers: () => peersPage(readPeers()),
+};
 
 /**
  * Returns the page with its tables of numbers, each between two comments.
@@ -84,6 +90,7 @@ function resultsTable(read) {
       providers.map(([, name, steps]) => `${name ?? ""}: ${steps ?? ""}`).join("<br>"),
       "interop",
     ],
+    ["Peers: token requests of 200 requests at once", racesCell(read("peers")), "peers"],
     [
       "Browsers",
       `${share(scenarios, ([row]) => !row.includes("failed"))} scenarios pass in two real browsers each`,
@@ -112,6 +119,14 @@ function resultsTable(read) {
       return [what, result, date, `\`${command}\``, link(name)];
     }),
   );
+}
+
+/** @param {string} page */
+function racesCell(page) {
+  const [first] = matches(page, /^### 200 requests at once.*?(?=^### )/gms);
+  return matches(first?.[0] ?? "", /^\| (?!Product)([^|-][^|]*) \| [^|]* \| (\d[\d, ]*) \|/gm)
+    .map(([, title, refreshes]) => `${title ?? ""}: ${refreshes ?? ""}`)
+    .join("<br>");
 }
 
 /** @param {Read} read */

@@ -4,14 +4,13 @@
 //   npm run compare -- NAME …            these peers; prints what came of them
 //   --only=situations,throughput,size    some of the parts
 //   --situation=race-20,logout           some of the situations
-import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
-import path from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { commitNow } from "../../scripts/measured.mjs";
-import { peersPage, resultsText } from "./page.mjs";
+import { resultsText } from "./page.mjs";
 import { NAMES, peerOf } from "./peer.mjs";
+import { keepPeers } from "./results.mjs";
 import { importMilliseconds } from "./size.mjs";
 import { SITUATIONS } from "./situations/index.mjs";
 import { withStage } from "./stage.mjs";
@@ -60,11 +59,10 @@ const everything = {
 };
 console.log(resultsText(everything));
 if (isWhole) {
-  const evidence = fileURLToPath(new URL("../../docs/evidence/", import.meta.url));
-  writeFileSync(path.join(evidence, "peers.json"), `${JSON.stringify(everything, undefined, 2)}\n`);
-  writeFileSync(path.join(evidence, "peers.md"), peersPage(everything));
+  keepPeers(everything);
   await import("../../scripts/diagrams.mjs");
-  say("wrote docs/evidence/peers.json and peers.md, and the figure");
+  await import("../../scripts/docs.mjs");
+  say("wrote docs/evidence/peers.json, the page and the figure");
 }
 process.exit();
 
@@ -118,8 +116,11 @@ async function playAll(name) {
     say(`${name}: signs users in`);
     stage.tokensLive(true);
     const browsers = new Map();
-    for (const situation of here)
-      browsers.set(situation, situation.isSignedIn === false ? [] : [await stage.signedIn()]);
+    for (const situation of here) {
+      const users = [];
+      while (users.length < (situation.users ?? 1)) users.push(await stage.signedIn());
+      browsers.set(situation, users);
+    }
     await stage.expire();
     stage.tokensLive(false);
     for (const situation of here) {
@@ -136,7 +137,7 @@ async function playAll(name) {
 
 function inShort({ failed, requests, refreshes, after }) {
   if (failed !== undefined) return `FAILED: ${failed.slice(0, 300)}`;
-  return `${requests}; ${refreshes} refreshes; ${after}`;
+  return `${requests}; ${refreshes.join(", ")} refreshes; ${after}`;
 }
 
 async function throughput(name) {

@@ -10,6 +10,7 @@ import { freePort, startProgram } from "../../scripts/interop/processes.mjs";
 import { needProgram } from "../../scripts/interop/programs.mjs";
 import { startApi } from "./api.mjs";
 import { startFront } from "./front.mjs";
+import { outcomeOf, wordsOf } from "./outcomes.mjs";
 import { startInstance } from "./processes.mjs";
 
 /** Lifetime of the access and ID tokens that a sign-in brings, and of those of a refresh. */
@@ -17,6 +18,8 @@ const SHORT_SECONDS = 4;
 const LONG_SECONDS = 3_600;
 /** Until a peer refreshes that does so at a fixed interval, whatever the token's lifetime. */
 const REFRESH_SECONDS = SHORT_SECONDS - 1;
+/** Until a user gives up who is told to try again. */
+const RECOVERY_SECONDS = 40;
 /** Until a browser gives up. */
 const PATIENCE_SECONDS = 20;
 
@@ -69,13 +72,6 @@ export async function withStage(peer, { processes, refreshSeconds = REFRESH_SECO
   }
 }
 
-/** What came of a request, in the words of the page. */
-export function outcomeOf({ status, location }) {
-  if (status === 200) return "200";
-  if (location !== undefined && status < 400) return `${status} to the sign-in`;
-  return String(status);
-}
-
 export class Stage {
   /** @type {(Awaited<ReturnType<typeof startInstance>> | undefined)[]} */
   instances = [];
@@ -88,6 +84,7 @@ export class Stage {
     /** @type {import("idpauth/testing").TestProvider} */
     this.provider = parts.provider;
     this.front = parts.front;
+    this.api = parts.api;
   }
 
   async startInstance(number, port) {
@@ -207,39 +204,28 @@ export class Stage {
   }
 
   /**
-   * Whether the user is still signed in when all is well again: asks once a second, for at most
-   * 40 s, as long as the application says that it can't tell yet.
+   * Whether the user is still signed in when all is well again, also a second later: asks once a
+   * second, for at most 40 s, as long as it may be only a matter of time.
+   *
+   * @param {boolean} isFinal whether no token is left that the provider would accept
    */
-  async afterwards(browser) {
+  async afterwards(browser, isFinal = false) {
     const began = performance.now();
-    for (;;) {
+    const limit = began + RECOVERY_SECONDS * 1_000;
+    for (let inRow = 0, seconds = 0; ;) {
       const outcome = await this.orders(browser);
-      const seconds = Math.round((performance.now() - began) / 1000);
-      if (outcome === "200")
+      const isGood = outcome === "200";
+      if (isGood && inRow === 0) seconds = Math.round((performance.now() - began) / 1000);
+      inRow = isGood ? inRow + 1 : 0;
+      if (inRow === 2)
         return {
           isSignedIn: true,
           text: seconds > 1 ? `signed in, after ${seconds} s` : "signed in",
         };
-      const isOver = !/^(?:5|429|no response)/.test(outcome) || seconds >= 40;
-      if (isOver) return { isSignedIn: false, text: wordsOf(outcome) };
+      const mayRecover = isGood || (!isFinal && /^(?:5|429|no response)/.test(outcome));
+      if (!mayRecover || performance.now() > limit)
+        return { isSignedIn: false, text: wordsOf(outcome) };
       await wait(1_000);
     }
   }
-}
-
-/** @param {string} outcome of a request of a user whose session has gone or is of no use */
-function wordsOf(outcome) {
-  return outcome.startsWith("401") || outcome.endsWith("to the sign-in")
-    ? "signed out"
-    : `${outcome} until a new sign-in`;
-}
-
-/** @param {readonly string[]} outcomes @returns {string} such as "19 × 200, 1 × 401" */
-export function tally(outcomes) {
-  const counts = new Map();
-  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts]
-    .sort(([one], [other]) => one.localeCompare(other))
-    .map(([outcome, count]) => (outcomes.length === 1 ? outcome : `${count} × ${outcome}`))
-    .join(", ");
 }

@@ -136,6 +136,7 @@ export const sidebar = [
       { text: "Browsers", link: "/evidence/browsers" },
       { text: "Stores and processes", link: "/evidence/scaling" },
       { text: "Real providers", link: "/evidence/interop" },
+      { text: "Peers", link: "/evidence/peers" },
       { text: "Mutation testing", link: "/evidence/mutation" },
       { text: "Load with faults", link: "/evidence/soak" },
       { text: "Measurements", link: "/evidence/performance" },

@@ -4,6 +4,7 @@ import { Drawing } from "./drawing.mjs";
 import * as guardCost from "./guard-cost.mjs";
 import * as guardedRequest from "./guarded-request.mjs";
 import * as lifeOfASession from "./life-of-a-session.mjs";
+import * as peersRace from "./peers-race.mjs";
 import * as signIn from "./sign-in.mjs";
 import * as whereEverythingIs from "./where-everything-is.mjs";
 
@@ -17,6 +18,7 @@ const FIGURES = {
   "life-of-a-session": lifeOfASession,
   "guarded-request": guardedRequest,
   "guard-cost": guardCost,
+  "peers-race": peersRace,
 };
 
 /**

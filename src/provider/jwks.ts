@@ -128,9 +128,14 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
   }
 
   function verify(signed: SignedToken, signal?: AbortSignal): Promise<boolean> {
-    // A fetch that the back-off blocks is none, so it does not count.
+    const { kid } = signed.header;
+    // A fetch that the back-off blocks is none, so it does not count. Nor does one that fails: the
+    // back-off decides when the next one may follow.
     const isFree = () => fetchNow.isRunning() || backOff.secondsLeft() > 0;
-    const force = () => (isFree() || mayForce(signed.header.kid) ? fetchNow() : undefined);
+    const force = () =>
+      isFree() || mayForce(kid)
+        ? fetchNow().finally(() => isReachable || forced.delete(kid))
+        : undefined;
     return untilAborted(signal, () => judge(signed, { renew: fetchNow, force }));
   }
 

@@ -112,7 +112,7 @@ describe("the life of the provider's keys", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("[F9] also while the endpoint is down", async () => {
+  it("[F9] while the endpoint is down, its back-off spaces the fetches", async () => {
     rig.idp.fault("jwks", { kind: "status", status: 500 });
     rig.idp.mutateIdToken = byStranger({ kid: "nobody-knows" });
     for (let second = 0; second < 30; second++) {
@@ -121,7 +121,18 @@ describe("the life of the provider's keys", () => {
       );
       rig.clock.advance(1000);
     }
-    expect(fetches()).toBe(1);
+    // At once, and after 1, 2, 4, 8 and 16 seconds, of which the jitter takes up to a quarter.
+    expect(fetches()).toBeGreaterThanOrEqual(5);
+    expect(fetches()).toBeLessThanOrEqual(6);
+  });
+
+  it("a new key whose fetch failed is fetched again as soon as the back-off allows it", async () => {
+    await rig.idp.rotateKeys({ keepOld: false });
+    const end = rig.idp.fault("jwks", { kind: "status", status: 503 });
+    expect(await rejection(signInAgain())).toBe(unavailable("jwks"));
+    end();
+    rig.clock.advance(1000);
+    expect(await signInAgain()).toEqual(accepted);
   });
 
   it("[F9] a flood of tokens with different unknown kids forces ten fetches per 30 s", async () => {

@@ -1,10 +1,10 @@
 // Sessions that end, and a process that does.
 import { setTimeout as wait } from "node:timers/promises";
-import { outcomeOf } from "../stage.mjs";
+import { outcomeOf } from "../outcomes.mjs";
 
 const isRefresh = ({ params }) => params.get("grant_type") === "refresh_token";
 /** A sign-out may wait for the refresh that is on its way. */
-const SIGN_OUT_MILLISECONDS = 2_000;
+const SIGN_OUT_MILLISECONDS = 1_000;
 
 /** How many of the tokens that the provider has issued since it still accepts. */
 function activeSince(provider, before) {
@@ -30,7 +30,7 @@ export const ends = [
       await Promise.race([signOut, wait(SIGN_OUT_MILLISECONDS)]);
       hold.release();
       const [outcome] = await Promise.all([request, signOut]);
-      const { refreshes } = counts();
+      const refreshes = [counts().refreshes];
       // A session whose tokens are revoked is a session nevertheless.
       const page = outcomeOf(await browser.get("/page"));
       const isSignedOut = page !== "200" && (await stage.orders(browser)) !== "200";
@@ -59,7 +59,7 @@ export const ends = [
         const after = outcomeOf(await browser.get("/page"));
         return {
           requests: `the logout token: ${response?.status ?? "not sent"}`,
-          refreshes: counts().refreshes,
+          refreshes: [counts().refreshes],
           after: after === "200" ? "**still signed in**" : "signed out",
           isGood: after !== "200",
         };
@@ -71,7 +71,7 @@ export const ends = [
   {
     key: "two-tabs",
     title: "A user signs in in two tabs at once",
-    isSignedIn: false,
+    users: 0,
     async run(stage) {
       const browser = stage.newUser();
       stage.choose(browser);
@@ -87,7 +87,7 @@ export const ends = [
       const page = await browser.get("/page");
       return {
         requests: `first tab ${landings[0]}, second tab ${landings[1]}`,
-        refreshes: counts().refreshes,
+        refreshes: [counts().refreshes],
         after: page.status === 200 ? "signed in" : "not signed in",
         isGood: landings.every((status) => status < 400) && page.status === 200,
       };
@@ -111,8 +111,8 @@ export const ends = [
       hold.release();
       await request;
       stage.front.to(second.port);
-      const after = await stage.afterwards(browser);
-      const { refreshes } = counts();
+      const after = await stage.afterwards(browser, counts().reuses > 0);
+      const refreshes = [counts().refreshes];
       const text = after.isSignedIn ? "signed in" : after.text;
       // The refresh token is spent, so nobody can do better than one new sign-in.
       await stage.signIn(browser);
