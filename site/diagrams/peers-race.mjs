@@ -14,7 +14,7 @@ export const description = chartText(results);
 export function draw(drawing) {
   const { width, isNarrow } = drawing;
   const edge = isNarrow ? 12 : 24;
-  const left = edge + (isNarrow ? 0 : 176);
+  const left = edge + (isNarrow ? 0 : 184);
   const room = width - edge - left;
   const whole = { x: edge, width: width - 2 * edge };
   let y = drawing.text(title, { ...whole, y: 16, size: 14, bold: true }) + 2;
@@ -27,7 +27,7 @@ export function draw(drawing) {
     const bottom = drawing.text(race.title, {
       x: edge,
       y: y + 2,
-      width: isNarrow ? whole.width : 168,
+      width: isNarrow ? whole.width : 180,
       bold: true,
     });
     if (isNarrow) y = bottom + 2;
@@ -35,9 +35,9 @@ export function draw(drawing) {
     if (race.succeeded > 0)
       drawing.bar({ x: left, y, width: (room * race.succeeded) / COUNT, height: 20 }, "full");
     const requests = `${race.most} token ${race.most === 1 ? "request" : "requests"}`;
-    const signedIn = race.isGood ? "is still signed in" : "has to sign in again";
+    const signedIn = race.isGood ? "still signed in" : "signed out";
     y =
-      drawing.text(`${race.succeeded} of ${COUNT} succeed; ${requests}; the user ${signedIn}`, {
+      drawing.text(`${race.succeeded} of ${COUNT} succeed, ${requests}, ${signedIn}`, {
         x: left,
         y: y + 22,
         width: room,
