@@ -11,9 +11,11 @@
 // `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store,
 // in whichever ring they are.
 //
-// TEST_RESULTS names an empty folder in which `npm test` leaves its results, so that
+// TEST_RESULTS names a folder in which `npm test` leaves its results, so that
 // `npm run test:matrix` runs only what is left, and judges both. Both run on the same files: .ci/run
 // makes the folder, and removes it.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { testsOf } from "./tests-of.mjs";
 
 /** @typedef {"unit" | "main" | "matrix" | "adapter" | "store"} Command */
@@ -79,6 +81,41 @@ export function planOf(command, chosen, results = "none") {
     ],
     part,
   };
+}
+
+/** Lists, inside TEST_RESULTS, what an `npm test` that passed left there. */
+const LIST = "main.json";
+
+/**
+ * @param {string} results the folder TEST_RESULTS, or ""
+ * @returns {"none" | "empty" | "has main"} the last only if all that `npm test` left is still there
+ */
+export function stateOf(results) {
+  if (results === "") return "none";
+  const list = path.join(results, LIST);
+  if (!existsSync(list)) return "empty";
+  const files = /** @type {string[]} */ (JSON.parse(readFileSync(list, "utf8")));
+  const hasRecord = files.some((file) => file.endsWith(".ndjson"));
+  const isWhole = files.every((file) => existsSync(path.join(results, file)));
+  return hasRecord && isWhole ? "has main" : "empty";
+}
+
+/** Removes what an earlier run left. @param {string} results */
+export function emptyResults(results) {
+  for (const name of [LIST, "blobs", "record"])
+    rmSync(path.join(results, name), { recursive: true, force: true });
+}
+
+/** @param {string} results */
+export function listResults(results) {
+  const files = readdirSync(results, { recursive: true });
+  writeFileSync(path.join(results, LIST), JSON.stringify(files));
+}
+
+/** @param {readonly string[]} titles of the skipped tests @returns {readonly string[]} lines */
+export function linesOfSkipped(titles) {
+  const first = titles.slice(0, 5).map((title) => `  ${title}`);
+  return titles.length === 0 ? [] : [`${titles.length} skipped`, ...first];
 }
 
 /**

@@ -8,7 +8,7 @@ import { runChecks } from "./checks.mjs";
 import { headline, node, readJson, root, tool } from "./run.mjs";
 import { formatScan, scan } from "./secret-scan.mjs";
 import { checkSecurityTable } from "./security-table.mjs";
-import { FUZZ, planOf } from "./test-plan.mjs";
+import { emptyResults, FUZZ, linesOfSkipped, listResults, planOf, stateOf } from "./test-plan.mjs";
 
 /** @typedef {{ status: string, fullName: string, failureMessages: string[] }} TestResult */
 /**
@@ -23,11 +23,12 @@ const results = process.env["TEST_RESULTS"] ?? "";
 delete process.env["TEST_RESULTS"];
 const blobs = path.join(results, "blobs");
 const plan = planOrExit(command);
+if (plan.part === "main") emptyResults(results);
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
 const report = path.join(folder, "report.json");
 const record = path.join(plan.part === undefined ? folder : results, "record");
 
-/** The last line of each run that starts the tests: how many passed and failed. */
+/** The last lines of each run that starts the tests: how many were skipped, passed and failed. */
 let summary = "";
 
 /**
@@ -59,6 +60,7 @@ try {
     // The steps after the tests check what the run left.
     if (run !== runTests && run !== fuzzNewInputs) break;
   }
+  if (plan.part === "main" && !process.exitCode) listResults(results);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -67,8 +69,7 @@ if (summary !== "") console.log(`\n${summary}`);
 /** @param {import("./test-plan.mjs").Command} known */
 function planOrExit(known) {
   try {
-    const left = existsSync(path.join(blobs, "main.json")) ? "has main" : "empty";
-    return planOf(known, chosen, results === "" ? "none" : left);
+    return planOf(known, chosen, stateOf(results));
   } catch (error) {
     // Such as an unknown name.
     console.error(error instanceof Error ? error.message : error);
@@ -144,7 +145,19 @@ function count(code) {
   // A file that could not even be loaded, or an error outside any test, fails the run without a
   // failed test.
   const failed = Math.max(result.numFailedTests, code === 0 ? 0 : 1);
-  return [`${result.numPassedTests} passed, ${failed} failed`, ...secondTries(result)].join("\n");
+  const last = `${result.numPassedTests} passed, ${failed} failed`;
+  return [...secondTries(result), ...skips(result), last].join("\n");
+}
+
+/** @param {Report} report */
+function skips({ testResults }) {
+  // Vitest also calls the tests skipped that `-t` leaves out.
+  if (chosen.some((argument) => /^(?:-t|--testNamePattern)/.test(argument))) return [];
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, file: path.relative(root, name) })),
+  );
+  const skipped = tests.filter(({ status }) => status === "skipped");
+  return linesOfSkipped(skipped.map(({ file, fullName }) => `${file}: ${fullName}`));
 }
 
 /**

@@ -1,9 +1,16 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { execFileSync, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
-import { planOf } from "../../scripts/test-plan.mjs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  emptyResults,
+  linesOfSkipped,
+  listResults,
+  planOf,
+  stateOf,
+} from "../../scripts/test-plan.mjs";
 import { testsOf } from "../../scripts/tests-of.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -190,6 +197,23 @@ describe("a test command", () => {
       },
     );
 
+    it.each(["main.json", "blobs/main.json", "record/1.ndjson"])(
+      "the results of `npm test` count only if it passed and %s is still there",
+      (file) => {
+        const results = mkdtempSync(path.join(tmpdir(), "idpauth-results-"));
+        onTestFinished(() => rmSync(results, { recursive: true }));
+        for (const name of ["blobs", "record"]) mkdirSync(path.join(results, name));
+        for (const name of ["blobs/main.json", "record/1.ndjson"])
+          writeFileSync(path.join(results, name), "{}");
+        listResults(results);
+        expect(stateOf(results)).toBe("has main");
+        rmSync(path.join(results, file));
+        expect(stateOf(results)).toBe("empty");
+        emptyResults(results);
+        expect(readdirSync(results)).toEqual([]);
+      },
+    );
+
     it("the rings of both commands are all that there are", () => {
       const projects = [planOf("main", [], "empty"), planOf("matrix", [], "has main")]
         .flatMap(({ vitest }) => vitest)
@@ -199,4 +223,9 @@ describe("a test command", () => {
       expect(projects).toEqual(names.map((name) => `--project=${name}`));
     });
   });
+});
+
+it("a test command counts the skipped tests and names the first five", () => {
+  expect(linesOfSkipped([])).toEqual([]);
+  expect(linesOfSkipped([..."abcdef"]).join()).toBe("6 skipped,  a,  b,  c,  d,  e");
 });
