@@ -28,7 +28,7 @@ metrics.listen(Number(process.env["METRICS_PORT"] ?? 9464), "127.0.0.1");
 
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
-  await auth.close({ timeout: 30 }); // ends streams and WebSockets, and waits for the rest
+  await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
   await closed;
   metrics.close();
   await Promise.all([redis.close(), subscriber.close()]);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSettings, SETTINGS } from "../../src/config/read-settings.js";
@@ -145,6 +145,30 @@ describe.skipIf(!installed)("the manifests", () => {
   });
 });
 
+/** Every timeout that the documentation and the examples give to `auth.close()`, with its file. */
+function closeTimeouts(): (readonly [string, number])[] {
+  return ["docs", "examples"].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.(?:md|mjs|ts)$/.test(file) && !file.includes("node_modules"))
+      .map((file) => path.join(folder, file))
+      .flatMap((file) =>
+        [...text(file).matchAll(/\bauth\.close\(\{ timeout: (\d+) \}\)/g)].map(
+          ([, seconds]) => [file, Number(seconds)] as const,
+        ),
+      ),
+  );
+}
+
+it("every `auth.close()` in the documentation waits longer than a refresh takes", () => {
+  const refresh = numberIn(
+    text("docs/how-to/production.md"),
+    /A refresh takes up to (\d+) seconds if the provider is slow/,
+  );
+  const found = closeTimeouts();
+  expect(found.length).toBeGreaterThan(10);
+  expect(found.filter(([, seconds]) => seconds <= refresh)).toEqual([]);
+});
+
 describe.skipIf(!installed)("the images", () => {
   it("have a version", () => {
     const manifests = MANIFESTS.flatMap((file) => [...read(file).matchAll(/image: (\S+)/g)]);
@@ -158,8 +182,9 @@ describe.skipIf(!installed)("the images", () => {
 
   it("don't contain secrets or the machine's packages: an engine doesn't get these files", () => {
     const files = [".env", ".env.example", "secrets.env", "node_modules/express/index.js"];
-    const wanted = ["package.json", "package-lock.json", "server.mjs"];
-    expect(filesSent(read(".dockerignore"), [...files, ".git/config", ...wanted])).toEqual(wanted);
+    const inside = files.flatMap((file) => [file, `config/${file}`, `config/more/${file}`]);
+    const wanted = ["package.json", "package-lock.json", "server.mjs", "config/settings.json"];
+    expect(filesSent(read(".dockerignore"), [...inside, ".git/config", ...wanted])).toEqual(wanted);
   });
 });
 

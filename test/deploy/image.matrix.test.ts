@@ -20,6 +20,7 @@ import { CookieBrowser, startTestProvider, type TestProvider } from "../../src/t
 import { buildPackage } from "../support/build.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
+import { endingWithUs } from "../support/postgres-server.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { deployment, FILES, installed, read, ROOT } from "./files.js";
 import { buildImage, npmEnvironment, type Image } from "./image-build.js";
@@ -30,6 +31,7 @@ import { buildImage, npmEnvironment, type Image } from "./image-build.js";
 const hasRedis = (await redisForTests()) !== undefined;
 const [container] = deployment().template.spec.containers;
 const dockerfile = read("Dockerfile");
+const ALIVE_AND_READY = { liveness: 200, readiness: 200 };
 
 describe.skipIf(!installed || !hasRedis)("the image", () => {
   let folder = "";
@@ -37,22 +39,23 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
   let provider: TestProvider;
   let redis: RedisServer;
   const processes: ChildProcess[] = [];
+  const stops: (() => unknown)[] = [];
 
   beforeAll(async () => {
     await buildPackage();
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-image-"));
+    stops.push(() => rmSync(folder, { recursive: true, force: true }));
     chmodSync(folder, 0o755); // the image's user reads it
     const context = createContext(folder);
-    [image, provider, redis] = await Promise.all([
-      buildImage({ dockerfile, context, folder }),
-      startTestProvider(),
-      startRedis(),
-    ]);
+    provider = await startTestProvider();
+    stops.push(() => provider.stop());
+    redis = await startRedis();
+    stops.push(() => redis.stop());
+    image = await buildImage({ dockerfile, context, folder });
   });
   afterAll(async () => {
     for (const child of processes) child.kill("SIGKILL");
-    await Promise.all([provider.stop(), redis.stop()]);
-    rmSync(folder, { recursive: true, force: true });
+    for (const stop of stops.reverse()) await stop();
   });
 
   it("has the application and its packages, without those of development and without secrets", () => {
@@ -69,11 +72,9 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     const before = filesIn(image.root);
     const { child, origin, stderr } = await start();
     await eventually(async () => {
-      if (child.exitCode === null) await fetch(`${origin}${container.livenessProbe.httpGet.path}`);
+      if (child.exitCode === null) expect(await probes(origin)).toEqual(ALIVE_AND_READY);
     }, 30_000);
     expect(child.exitCode, stderr()).toBe(null);
-    for (const probe of [container.readinessProbe, container.livenessProbe])
-      expect((await fetch(`${origin}${probe.httpGet.path}`)).status, probe.httpGet.path).toBe(200);
 
     const browser = new CookieBrowser({ origin });
     expect((await browser.follow("/")).text).toBe("Hello");
@@ -87,7 +88,7 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
 
   it("lets a login finish that is under way at SIGTERM, and ends in time", async () => {
     const { child, origin } = await start();
-    await eventually(() => fetch(`${origin}${container.livenessProbe.httpGet.path}`), 30_000);
+    await eventually(async () => expect(await probes(origin)).toEqual(ALIVE_AND_READY), 30_000);
     const browser = new CookieBrowser({ origin });
     const login = await browser.navigate("/idpauth/login/");
     const atProvider = await browser.navigate(login.location ?? "");
@@ -116,14 +117,20 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     expect(stderr()).toContain("SECRET_KEY");
   });
 
-  it("starts before Redis, as Compose may do, and serves requests once Redis is there", async () => {
+  it("starts before Redis, as Compose may do, is alive and ends after SIGTERM, and is ready once Redis is there", async () => {
     const port = String(await freePort());
-    const { child, origin, stderr } = await start({ REDIS_URL: `redis://127.0.0.1:${port}` });
-    await expect.poll(stderr).toContain("ECONNREFUSED");
+    const settings = { REDIS_URL: `redis://127.0.0.1:${port}` };
+    const [ending, waiting] = [await start(settings), await start(settings)];
+    for (const { stderr, origin } of [ending, waiting]) {
+      await expect.poll(stderr, { timeout: 30_000 }).toContain("ECONNREFUSED");
+      expect(await probes(origin)).toEqual({ liveness: 200, readiness: 503 });
+    }
+    ending.child.kill("SIGTERM");
+    expect(await once(ending.child, "exit"), ending.stderr()).toEqual([0, null]);
     const late = await startRedis({ args: ["--port", port] });
     try {
-      const healthy = () => fetch(`${origin}${container.readinessProbe.httpGet.path}`);
-      expect((await eventually(healthy, 30_000)).status).toBe(200);
+      const { child, origin } = waiting;
+      await eventually(async () => expect(await probes(origin)).toEqual(ALIVE_AND_READY), 30_000);
       child.kill("SIGTERM");
       expect(await once(child, "exit")).toEqual([0, null]);
     } finally {
@@ -155,7 +162,12 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     const [program = "", ...args] = image.command;
     const port = await freePort();
     const origin = `http://localhost:${port}`;
-    const child = spawn(path.join(image.root, "usr/local/bin", program), args, {
+    const [command = "", ...rest] = [
+      ...(await endingWithUs("KILL")),
+      path.join(image.root, "usr/local/bin", program),
+      ...args,
+    ];
+    const child = spawn(command, rest, {
       cwd: path.join(image.root, image.workdir),
       env: {
         ...image.env,
@@ -200,6 +212,16 @@ function createContext(folder: string): string {
   const flags = ["--package-lock-only", "--prefer-offline", "--no-audit", "--no-fund"];
   execFileSync("npm", ["install", ...flags], { cwd: context, env: npmEnvironment() });
   return context;
+}
+
+/** Sends both probes, and returns their statuses. */
+async function probes(origin: string): Promise<Record<"liveness" | "readiness", number>> {
+  const [liveness, readiness] = await Promise.all(
+    [container.livenessProbe, container.readinessProbe].map(({ httpGet }) =>
+      fetch(`${origin}${httpGet.path}`),
+    ),
+  );
+  return { liveness: liveness?.status ?? 0, readiness: readiness?.status ?? 0 };
 }
 
 /** Lists what a program could have changed. */

@@ -1109,7 +1109,8 @@ describe("docs/snippets/containers", () => {
     const redis = await startRedis();
     vi.stubEnv("REDIS_URL", redis.url);
     await stopsAfter("containers/server.mjs", async (browser) => {
-      expect((await browser.get("/healthz")).status).toBe(200);
+      expect((await browser.get("/livez")).status).toBe(200);
+      await expect.poll(async () => (await browser.get("/healthz")).status).toBe(200);
       expect((await browser.follow("/")).text).toBe("Hello");
     }).finally(() => {
       vi.unstubAllEnvs();

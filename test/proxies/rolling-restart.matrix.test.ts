@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
+import http, { type IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,6 +12,7 @@ import { startTestProvider, type TestProvider } from "../../src/testing/provider
 import { buildPackage } from "../support/build.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
+import { endingWithUs } from "../support/postgres-server.js";
 import { startRedis, type RedisServer } from "../support/redis-server.js";
 import {
   blocksOf,
@@ -35,11 +36,16 @@ let provider: TestProvider;
 let redis: RedisServer;
 let folder = "";
 const stops: (() => unknown)[] = [];
+const lastStops: (() => unknown)[] = [];
 
 beforeAll(async () => {
   await buildPackage();
-  [provider, redis] = await Promise.all([startTestProvider(), startRedis()]);
+  provider = await startTestProvider();
+  lastStops.push(() => provider.stop());
+  redis = await startRedis();
+  lastStops.push(() => redis.stop());
   folder = mkdtempSync(path.join(tmpdir(), "idpauth-rolling-restart-"));
+  lastStops.push(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(ROOT, path.join(folder, "node_modules/idpauth"));
   for (const name of ["express", "redis"])
@@ -50,11 +56,13 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 afterAll(async () => {
-  await Promise.all([provider.stop(), redis.stop()]);
-  rmSync(folder, { recursive: true, force: true });
+  for (const stop of lastStops.reverse()) await stop();
 });
 
-/** The page's application, with a route whose requests must not be handled twice. */
+/**
+ * The page's application, with a route whose requests must not be handled twice, a report that ends
+ * when the process gets a message, and a route that needs an access token.
+ */
 function withOrders(): string {
   const text = readFileSync(path.join(ROOT, "docs/snippets/containers/server.mjs"), "utf8");
   const mounted = "auth.mount(app);\n";
@@ -68,38 +76,118 @@ app.post("/orders/:id", auth.idpRequired, async (req, res) => {
   for await (const chunk of req) size += chunk.length;
   res.send(String(size));
 });
+app.get("/report", auth.idpRequired, (_req, res) => {
+  res.set("X-Accel-Buffering", "no").write("begun, ");
+  process.once("message", () => res.end("ended"));
+  process.channel.unref();
+});
+app.get("/token", auth.idpRequired, async (req, res) => {
+  res.send((await auth.getAccessToken(req)) ? "token" : "no token");
+});
 `,
   );
 }
 
 interface RunningProcess {
   readonly pid: string;
+  readonly port: number;
+  /** Ends the reports that are under way. */
+  endReports(): void;
   /** SIGTERM, until it has exited. */
   stop(): Promise<void>;
 }
 
 async function startProcess(port: number, drainSeconds: string): Promise<RunningProcess> {
-  const child: ChildProcess = spawn(process.execPath, ["server.mjs"], {
+  const [command, ...args] = [...(await endingWithUs("KILL")), process.execPath, "server.mjs"];
+  const child: ChildProcess = spawn(command, args, {
     cwd: folder,
     env: {
       ...provider.env,
       ...{ PATH: process.env["PATH"], PORT: String(port), DRAIN_SECONDS: drainSeconds },
       ...{ BASE_URL: ORIGIN, REDIS_URL: redis.url },
     },
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors += text));
   const ended = once(child, "exit");
   stops.push(() => child.kill("SIGKILL"));
   await eventually(async () => {
-    if (child.exitCode === null) await fetch(`http://localhost:${String(port)}/healthz`);
+    if (child.exitCode !== null) return;
+    expect((await fetch(`http://localhost:${String(port)}/healthz`)).status).toBe(200);
   });
   return {
     pid: String(child.pid),
+    port,
+    endReports: () => void child.send("end"),
     async stop() {
       child.kill("SIGTERM");
       expect(await ended, errors).toEqual([0, null]);
+    },
+  };
+}
+
+/** The rest of a response, with its status. */
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
+  return `${String(response.statusCode)} ${text}`;
+}
+
+interface Running {
+  /** They end now. Returns their responses. */
+  end(): Promise<readonly string[]>;
+}
+
+/**
+ * Begins three requests that last until `end()`: a report through the proxy, one over a connection
+ * that stays open, and one that waits until the provider responds to a refresh.
+ */
+async function beginLong(
+  { pid, port, endReports }: RunningProcess,
+  proxy: RunningProxy,
+  cookie: string,
+): Promise<Running> {
+  const direct = new http.Agent({ keepAlive: true });
+  const secured = new Agent({ ca: proxy.certificate, servername: HOSTNAME });
+  stops.push(() => direct.destroy());
+  stops.push(() => secured.destroy());
+  const get = (target: string, cookies: string) =>
+    once(
+      http.get({
+        ...{ host: "127.0.0.1", port, path: target, agent: direct },
+        headers: { host: HOSTNAME, cookie: cookies },
+      }),
+      "response",
+    ) as Promise<[IncomingMessage]>;
+  const [unproxied] = await get("/report", cookie);
+  const proxied = await eventually(async () => {
+    const outgoing = request({
+      ...{ host: "127.0.0.1", port: proxy.port, path: "/report", agent: secured },
+      headers: { host: HOSTNAME, cookie },
+    });
+    const [response] = (await once(outgoing.end(), "response")) as [IncomingMessage];
+    if (response.headers["x-process"] === pid) return response;
+    outgoing.destroy();
+    throw new Error("The other process has responded.");
+  });
+
+  provider.settings.accessTokenSeconds = 0;
+  const expired = new CookieBrowser(proxy.browser);
+  await expired.follow("/idpauth/login/");
+  provider.settings.accessTokenSeconds = 3600;
+  const hold = provider.hold("token");
+  stops.push(() => hold.release());
+  const refreshed = get("/token", expired.cookies.header(new URL(ORIGIN)) ?? "");
+  await hold.arrived;
+  return {
+    end() {
+      hold.release();
+      endReports();
+      return Promise.all([
+        ...[textOf(proxied), textOf(unproxied)],
+        refreshed.then(([response]) => textOf(response)),
+      ]);
     },
   };
 }
@@ -172,10 +260,10 @@ function startLoad(proxy: ProxyName, { port, certificate }: RunningProxy, cookie
   };
 }
 
-describe.each((["haproxy", "nginx"] as const).filter((proxy) => PROGRAMS[proxy] !== undefined))(
-  "two processes behind %s",
-  (proxy) => {
-    it("are replaced one after the other without losing a request, and nobody is signed out", async () => {
+describe.each(["haproxy", "nginx"] as const)("two processes behind %s", (proxy) => {
+  it.skipIf(PROGRAMS[proxy] === undefined)(
+    "are replaced one after the other without losing a request, and nobody is signed out",
+    async () => {
       const [first, second] = [await freePort(), await freePort()];
       const [, section = ""] = PAGE_TEXT.split(new RegExp(`^### ${proxy}$`, "im"));
       const [, drain = ""] = /DRAIN_SECONDS=(\d+)/.exec(section) ?? [];
@@ -187,12 +275,26 @@ describe.each((["haproxy", "nginx"] as const).filter((proxy) => PROGRAMS[proxy] 
       stops.push(() => front.stop());
       const user = new CookieBrowser(front.browser);
       await user.follow("/");
-      const load = startLoad(proxy, front, user.cookies.header(new URL(ORIGIN)) ?? "");
+      const cookie = user.cookies.header(new URL(ORIGIN)) ?? "";
+      const load = startLoad(proxy, front, cookie);
       for (const process of running) await load.reaches(process);
-      for (const [index, port] of [first, second].entries()) {
+      for (const stopping of running) {
+        const { port } = stopping;
+        const long = await beginLong(stopping, front, cookie);
         const line = `server 127.0.0.1:${String(port)}`;
         if (proxy === "nginx") front.reload(`${line};`, `${line} down;`);
-        await running[index]?.stop();
+        const stopped = stopping.stop();
+        await expect
+          .poll(() => fetch(`http://localhost:${String(port)}/healthz`).catch(() => "closed"), {
+            timeout: 30_000,
+          })
+          .toBe("closed");
+        const begun = Date.now();
+        const report = "200 begun, ended";
+        expect(await long.end()).toEqual([report, report, "200 token"]);
+        await stopped;
+        // The connection of a report that began before SIGTERM isn't kept open.
+        expect(Date.now() - begun).toBeLessThan(10_000);
         const replacement = await startProcess(port, drain);
         if (proxy === "nginx") front.reload(`${line} down;`, `${line};`);
         await load.reaches(replacement);
@@ -208,6 +310,7 @@ describe.each((["haproxy", "nginx"] as const).filter((proxy) => PROGRAMS[proxy] 
         'GET 200 "authenticated": true': many,
         "POST 200 1000": many,
       });
-    }, 120_000);
-  },
-);
+    },
+    120_000,
+  );
+});

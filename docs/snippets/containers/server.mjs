@@ -9,25 +9,27 @@ const client = createClient({
   disableOfflineQueue: true,
 });
 client.on("error", (error) => console.error(error));
-await client.connect();
 const store = redisStore(client);
 const auth = idpAuth({ store });
 
-let isStopping = false;
+let isReady = false;
 const app = express();
-app.get("/healthz", (_req, res) => void res.sendStatus(isStopping ? 503 : 200));
+app.get("/livez", (_req, res) => void res.sendStatus(200));
+app.get("/healthz", (_req, res) => void res.sendStatus(isReady ? 200 : 503));
 auth.mount(app);
 app.get("/", auth.idpRequired, (_req, res) => void res.send("Hello"));
 const server = app.listen(process.env.PORT ?? 3000);
-server.keepAliveTimeout = 65_000; // so that the proxy closes its unused connections first
+server.keepAliveTimeout = 125_000; // so that the proxy closes its unused connections first
 
 process.once("SIGTERM", async () => {
-  isStopping = true; // the load balancer's next check takes this process out
+  isReady = false; // the load balancer's next check takes this process out
   await setTimeout(1000 * Number(process.env.DRAIN_SECONDS ?? 0));
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
+  server.keepAliveTimeout = 1; // when a response ends, its connection closes
   await auth.close({ timeout: 35 }); // a refresh takes up to 30 seconds
-  server.closeIdleConnections(); // otherwise, those of downloads stay for the 65 seconds
   await closed;
   await store.close?.();
   await client.close();
 });
+
+client.connect().then(() => (isReady = true), console.error); // retries until Redis responds

@@ -15,7 +15,7 @@ const server = app.listen(process.env.PORT ?? 3000);
 
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
-  await auth.close({ timeout: 30 }); // ends streams and WebSockets, and waits for the rest
+  await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
   await closed;
   await store.close?.();
 });

@@ -55,7 +55,7 @@ export class IdpAuthModule implements NestModule, BeforeApplicationShutdown, OnA
   /** Nest calls this before it closes the server, which would wait for open streams. */
   beforeApplicationShutdown(): void {
     // not awaited: Nest closes the server meanwhile
-    void this.auth.close({ timeout: 30 });
+    void this.auth.close({ timeout: 35 });
   }
 
   /** Nest calls this after the server has closed. A refresh outlives its request. */
