@@ -75,7 +75,7 @@ export const sidebar = [
       { text: "Docker and Kubernetes", link: "/deploy/containers" },
       { text: "Serverless platforms", link: "/deploy/serverless" },
       { text: "Behind a reverse proxy", link: "/how-to/reverse-proxies" },
-      { text: "nginx, Caddy, load balancers", link: "/deploy/proxies" },
+      { text: "Proxies and load balancers", link: "/deploy/proxies" },
       { text: "Forward auth", link: "/deploy/forward-auth" },
       { text: "Size and cost", link: "/deploy/sizing" },
       { text: "Cleaning, backup, restore", link: "/deploy/store-operation" },

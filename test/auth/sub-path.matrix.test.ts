@@ -147,7 +147,7 @@ http { access_log off; ${temporary}
     location /portal/ { proxy_pass http://127.0.0.1:${String(upstream)}/; proxy_set_header Host $http_host; } } }`;
     writeFileSync(path.join(folder, "nginx.conf"), configuration);
     const args = ["-e", "stderr", "-p", folder, "-c", path.join(folder, "nginx.conf")];
-    const [command = "", ...rest] = [...(await endingWithUs("KILL")), nginx ?? "", ...args];
+    const [command = "", ...rest] = [...(await endingWithUs("INT")), nginx ?? "", ...args];
     const child = spawn(command, rest, { stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     running.push(async () => {

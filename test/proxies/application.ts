@@ -12,6 +12,8 @@ export interface Upstream {
   readonly provider: TestProvider;
   /** Resolves with the first bytes of the next upload, before the others arrive. */
   uploadBegins(): Promise<void>;
+  /** How many requests have reached the application. */
+  requests(): number;
   /** Replaces the application. */
   use(options?: ApplicationOptions): void;
   stop(): Promise<void>;
@@ -36,7 +38,11 @@ export async function startUpstream(): Promise<Upstream> {
     socket.send("hello");
   });
   let application = createApplication(provider, api.port, {});
-  const front = await listen((request, response) => void application.app(request, response));
+  let requests = 0;
+  const front = await listen((request, response) => {
+    requests += 1;
+    application.app(request, response);
+  });
   front.server.on(
     "upgrade",
     (...upgrade) => application.auth.proxyUpgrade(...upgrade) || upgrade[1].destroy(),
@@ -44,6 +50,7 @@ export async function startUpstream(): Promise<Upstream> {
   return {
     port: front.port,
     provider,
+    requests: () => requests,
     uploadBegins: () => new Promise((resolve) => (begins = resolve)),
     use(options = {}) {
       application = createApplication(provider, api.port, options);

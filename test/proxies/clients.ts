@@ -89,6 +89,7 @@ function openHttp1(proxy: RunningProxy, user: CookieBrowser): Client {
 export async function openHttp2(
   proxy: RunningProxy,
   user: CookieBrowser,
+  localAddress = BROWSER_ADDRESS,
 ): Promise<Client & { readonly session: ClientHttp2Session }> {
   const options: ConnectionOptions & TcpNetConnectOpts = {
     host: "127.0.0.1",
@@ -96,7 +97,7 @@ export async function openHttp2(
     ca: proxy.certificate,
     servername: HOSTNAME,
     ALPNProtocols: ["h2"],
-    localAddress: BROWSER_ADDRESS,
+    localAddress,
   };
   const session = connect(ORIGIN, { createConnection: () => connectTls(options) });
   await once(session, "remoteSettings");

@@ -167,11 +167,21 @@ ${listening}`;
 const APACHE_MODULES = ["alias", "proxy", "proxy_http", "http2", "ssl", "headers"];
 
 /** Starts a program with a configuration, in a temporary folder. */
-export async function startProxy(
+export async function startProxy(name: ProxyName, options: ProxyOptions): Promise<RunningProxy> {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-proxy-"));
+  try {
+    return await startedIn(folder, name, options);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startedIn(
+  folder: string,
   name: ProxyName,
   { configuration, upstreams, replaced = {}, port }: ProxyOptions,
 ): Promise<RunningProxy> {
-  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-proxy-"));
   const place = { folder, port: port ?? (await freePort()), httpPort: await freePort() };
   const { cert, key } = createCertificate({ name: HOSTNAME });
   const [certificateFile, keyFile] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
@@ -190,7 +200,7 @@ export async function startProxy(
       (named) => (named === KEY ? keyFile : certificateFile),
     ),
   );
-  const program = await started(PROGRAMS[name] ?? "", args, place);
+  const program = await started(name, args, place);
   const tunnel = await startTunnel(place.port, cert);
   return {
     port: place.port,
@@ -217,11 +227,14 @@ function replacedIn(text: string, replaced: Readonly<Record<string, string>>): s
 }
 
 async function started(
-  program: string,
+  name: ProxyName,
   args: readonly string[],
   { folder, port }: Place,
 ): Promise<{ log(): string; reload(): void; stop(): Promise<void> }> {
-  const [command = "", ...rest] = [...(await endingWithUs("KILL")), program, ...args];
+  const program = PROGRAMS[name] ?? "";
+  // nginx's worker outlives a master that is killed.
+  const ending = name === "nginx" ? "INT" : "KILL";
+  const [command = "", ...rest] = [...(await endingWithUs(ending)), program, ...args];
   const env = { PATH: process.env["PATH"], HOME: folder };
   const child = spawn(command, rest, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   let written = "";

@@ -6,6 +6,9 @@ core.register_action("forward_auth", { "http-req" }, function(txn)
     headers = {
       host = sent["host"],
       cookie = sent["cookie"],
+      ["x-forwarded-for"] = sent["x-forwarded-for"],
+      ["x-forwarded-host"] = sent["x-forwarded-host"],
+      ["x-forwarded-proto"] = sent["x-forwarded-proto"],
       accept = { "application/json" },
       ["sec-fetch-mode"] = { "cors" },
       ["sec-fetch-dest"] = { "empty" },
