@@ -1,17 +1,23 @@
 // What came of requests, in the words of the page.
 
-/** @param {{ status: number, location?: string }} response @returns {string} */
-export function outcomeOf({ status, location }) {
+/** What the applications respond with when the API refuses the access token. */
+const REFUSED = "the API refused the access token";
+
+/** @param {{ status: number, location?: string, text: string }} response @returns {string} */
+export function outcomeOf({ status, location, text }) {
   if (status === 200) return "200";
-  if (location !== undefined && status < 400) return `${status} to the sign-in`;
+  if (location !== undefined && status < 400) return "redirected to the sign-in";
+  if (status === 502 && text.includes(REFUSED)) return "token refused";
   return String(status);
 }
 
+/** Whether the same request may succeed later. @param {string} outcome */
+export const mayRecover = (outcome) => /^(?:5|429|no response|token refused)/.test(outcome);
+
 /** @param {string} outcome of a request of a user whose session has gone or is of no use */
 export function wordsOf(outcome) {
-  return outcome.startsWith("401") || outcome.endsWith("to the sign-in")
-    ? "signed out"
-    : `${outcome} until a new sign-in`;
+  if (outcome === "401") return "signed out";
+  return outcome.startsWith("redirected") ? outcome : `${outcome} until a new sign-in`;
 }
 
 /** @param {readonly string[]} outcomes @returns {string} such as "19 × 200, 1 × 401" */

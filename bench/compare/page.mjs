@@ -1,8 +1,18 @@
 // docs/evidence/peers.md, from docs/evidence/peers.json; and what a run prints.
-import { SITUATIONS } from "./situations/index.mjs";
 
 /**
- * @typedef {import("./situations/index.mjs").Outcome | { impossible: string } | { failed: string }} Result
+ * @typedef {object} Outcome
+ * @property {string} requests what the requests got
+ * @property {readonly number[]} refreshes how many token requests were sent for a refresh, in each
+ *   run
+ * @property {string} after what holds for the user afterwards
+ * @property {number} [succeeded] how many of the requests got 200, in the worst run
+ * @property {number} [most] token requests of a race's worst run
+ * @property {boolean} [isSignedIn] after each run of a race
+ * @property {number} [seconds] until requests succeed again after an outage
+ * @property {boolean} isGood whether it went as a user would wish
+ *
+ * @typedef {Outcome | { impossible: string } | { failed: string }} Result
  *
  * @typedef {object} PeerResult
  * @property {string} title
@@ -14,7 +24,7 @@ import { SITUATIONS } from "./situations/index.mjs";
  * @property {readonly string[]} notes
  * @property {Record<string, Result>} situations
  * @property {{ page: Ratio, probe?: Ratio, memory: { application: number, bare: number } }} [throughput]
- * @property {{ bytes: number, packages?: number, importMilliseconds?: number }} [size]
+ * @property {{ bytes: number, packages?: number, unit?: string, importMilliseconds?: number }} [size]
  *
  * @typedef {{ ratio: number, min: number, max: number, perSecond: number, bare: number }} Ratio
  *
@@ -24,6 +34,7 @@ import { SITUATIONS } from "./situations/index.mjs";
  * @property {string} node
  * @property {{ cpu: string, cores: number, loadBefore: number }} machine
  * @property {number} minutes
+ * @property {readonly { key: string, title: string, note?: string }[]} situations
  * @property {Record<string, PeerResult>} peers
  */
 
@@ -36,6 +47,7 @@ function table(heads, rows) {
   return [line(heads), `|${heads.map(() => "---|").join("")}`, ...rows.map(line)].join("\n");
 }
 
+/** @param {PeerResult} peer */
 const named = ({ title, version }) => (version === undefined ? title : `${title} ${version}`);
 
 /** @param {Results} results */
@@ -75,17 +87,26 @@ and the access token and the ID token have expired, unless the heading says othe
 
 In a race, the provider takes 50 ms to respond to a token request. Each race is run three times, with a user of its own each time.
 
-- *Requests* lists the responses that the browser gets from \`/orders\`. 502 means that the application sent the API a token that's no longer valid.
-- *Refreshes* counts the token requests for a refresh, in each run.
-- *Afterwards* says whether the user is still signed in once the provider works again.
+An access token lives for 8 seconds here, so settings that refresh a token some time before it expires are off, or as short as possible. With such a margin, a
+user who is active in that time doesn't notice an outage that's shorter than what's left of it.
 
-${SITUATIONS.map((situation) => situationSection(situation, ran)).join("\n\n")}
+- *Requests* lists the responses that the browser gets from \`/orders\`. *Token refused* means that the application sent the API a token that's no longer
+  valid. The browser gives up after 20 seconds.
+- *Refreshes* counts the token requests for a refresh, in each run.
+- *Afterwards* says whether the user is still signed in once the provider works again, for which the user waits up to 40 seconds. Redirects to the sign-in
+  aren't followed: if the provider still knows the user, it may sign them in again without asking.
+
+${results.situations.map((situation) => situationSection(situation, ran)).join("\n\n")}
 
 ## Speed and size
 
 The first two columns compare requests per second with the product's own framework, without the product. The first is \`/page\` for a signed-in user, the
-second is the endpoint that tells a page who is signed in. *Memory* is how much more the application's processes need than the bare framework's, after
-the same load. *Import* is how long Node.js takes to load the product and its store. *Installed* is what the product and its store add to the framework.
+second is the endpoint that tells a page who is signed in. The range is that of the single rounds. *Memory* is how much more the application's processes need
+than the bare framework's, after the same time under load. *Import* is how long Node.js takes to load the product and its store. *Installed* is what the product
+and its store add to the framework.
+
+For a request, idpauth, express-openid-connect, Passport, Auth.js, oauth2-proxy and mod_auth_openidc read the session from Redis, better-auth reads it from
+PostgreSQL, and @hono/oidc-auth reads it from its cookie. The bare framework of oauth2-proxy is oauth2-proxy itself, so *Installed* is the whole program there.
 
 ${speedTable(ran)}
 
@@ -103,8 +124,8 @@ const RACE =
 /** @param {Results["peers"]} peers @returns {string[]} what the figure shows, a line for each peer */
 function chartLines(peers) {
   return raceOf(peers, "race-200").map(
-    ({ title, succeeded, most, isGood }) =>
-      `${title}: ${succeeded} of 200 requests succeed, ${number(most)} token ${most === 1 ? "request" : "requests"}, ${isGood ? "still signed in" : "signed out"}`,
+    ({ title, succeeded, most, isSignedIn }) =>
+      `${title}: ${succeeded} of 200 requests succeed, ${number(most)} token ${most === 1 ? "request" : "requests"}, ${isSignedIn ? "still signed in" : "has to sign in again"}`,
   );
 }
 
@@ -120,9 +141,9 @@ export const chartText = ({ peers }) => `${RACE}: ${chartLines(peers).join("; ")
 export function raceOf(peers, key) {
   return Object.values(peers).flatMap(({ title, situations }) => {
     const outcome = situations[key];
-    return outcome !== undefined && "succeeded" in outcome
-      ? [{ title, ...outcome, most: Math.max(...outcome.refreshes) }]
-      : [];
+    if (outcome === undefined || !("succeeded" in outcome)) return [];
+    const { succeeded = 0, most = 0, isSignedIn = false } = outcome;
+    return [{ title, succeeded, most, isSignedIn }];
   });
 }
 
@@ -139,7 +160,7 @@ function productsTable({ peers }) {
   );
 }
 
-/** @param {import("./situations/index.mjs").Situation} situation @param {readonly PeerResult[]} ran */
+/** @param {Results["situations"][number]} situation @param {readonly PeerResult[]} ran */
 function situationSection({ key, title, note }, ran) {
   const rows = ran.flatMap((peer) => {
     const result = peer.situations[key];
@@ -170,7 +191,7 @@ function speedTable(ran) {
         : megabytes(throughput.memory.application - throughput.memory.bare),
       size?.importMilliseconds === undefined ? "" : `${size.importMilliseconds.toFixed(0)} ms`,
       size === undefined ? "" : megabytes(size.bytes),
-      size?.packages === undefined ? "" : String(size.packages),
+      size?.packages === undefined ? "" : `${size.packages}${size.unit ? ` ${size.unit}` : ""}`,
     ]),
   );
 }
@@ -179,67 +200,110 @@ function speedTable(ran) {
 function ratioCell(ratio) {
   if (ratio === undefined) return "";
   const perSecond = (/** @type {number} */ value) => `${number(Math.round(value))}/s`;
-  return `${ratio.ratio.toFixed(2)} (${perSecond(ratio.perSecond)} of ${perSecond(ratio.bare)})`;
+  const spread = `${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}`;
+  return `${ratio.ratio.toFixed(2)} (${spread}; ${perSecond(ratio.perSecond)} of ${perSecond(ratio.bare)})`;
 }
 
 /** What another product does better, by the numbers above. @param {Results} results */
-function betterSection({ peers }) {
+function betterSection({ situations, peers }) {
   const { idpauth: own, ...others } = peers;
+  if (own === undefined) return "";
   const lines = Object.values(others).flatMap((peer) => {
-    const better = [...betterSituations(own, peer), ...betterNumbers(own, peer)];
+    const better = [...betterSituations(situations, own, peer), ...betterNumbers(own, peer)];
     return better.length === 0 ? [] : [`- **${peer.title}**: ${better.join("; ")}.`];
   });
   const text = lines.length === 0 ? "In this run, none." : lines.join("\n");
   return `## What the others do better\n\n${text}`;
 }
 
-function betterSituations(own, peer) {
-  return SITUATIONS.filter(({ key }) => {
-    const [ours, theirs] = [own.situations[key], peer.situations[key]];
-    if (!theirs?.isGood) return false;
-    const most = ({ refreshes }) => Math.max(...refreshes);
-    const isFewer = most(theirs) < most(ours) && theirs.succeeded === ours.succeeded;
-    return !ours.isGood || isFewer || theirs.succeeded > ours.succeeded;
-  }).map(({ title }) => `"${title}"`);
+/**
+ * @param {Results["situations"]} situations
+ * @param {PeerResult} own
+ * @param {PeerResult} peer
+ */
+function betterSituations(situations, own, peer) {
+  return situations
+    .filter(({ key }) => isBetter(played(peer, key), played(own, key)))
+    .map(({ title }) => `"${title}"`);
 }
 
+/** @param {PeerResult} peer @param {string} key */
+function played({ situations }, key) {
+  const result = situations[key];
+  return result !== undefined && "isGood" in result ? result : undefined;
+}
+
+/** @param {Outcome | undefined} theirs @param {Outcome | undefined} ours */
+function isBetter(theirs, ours) {
+  if (theirs === undefined || !theirs.isGood) return false;
+  if (ours === undefined || !ours.isGood) return true;
+  const most = (/** @type {Outcome} */ { refreshes }) => Math.max(...refreshes);
+  const [more, sooner] = [
+    (theirs.succeeded ?? 0) > (ours.succeeded ?? 0),
+    (theirs.seconds ?? 0) < (ours.seconds ?? 0),
+  ];
+  return more || sooner || (theirs.succeeded === ours.succeeded && most(theirs) < most(ours));
+}
+
+/** Whether it's installed from npm: other programs can't be compared by size. @param {PeerResult} peer */
+const isPackage = ({ size }) => size?.importMilliseconds !== undefined;
+
+/** @typedef {[words: string, theirs: number | undefined, ours: number | undefined, isMoreBetter?: boolean]} Row */
+
+/** @param {PeerResult} own @param {PeerResult} peer */
 function betterNumbers(own, peer) {
-  const memory = ({ memory: { application, bare } }) => application - bare;
+  /** @type {Row[]} */
   const rows = [
-    ["a faster `/page`", peer.throughput?.page.ratio, own.throughput?.page.ratio, "more"],
-    ["a faster probe", peer.throughput?.probe?.ratio, own.throughput?.probe?.ratio, "more"],
     [
-      "less memory",
-      peer.throughput && memory(peer.throughput),
-      own.throughput && memory(own.throughput),
+      "`/page` is nearer to the bare framework",
+      peer.throughput?.page.ratio,
+      own.throughput?.page.ratio,
+      true,
     ],
-    ["a shorter import", peer.size?.importMilliseconds, own.size?.importMilliseconds],
-    ["smaller when installed", peer.size?.bytes, own.size?.bytes],
-    ["fewer packages", peer.size?.packages, own.size?.packages],
+    ...(isPackage(peer) ? packageRows(own, peer) : []),
   ];
   return rows
-    .filter(([, theirs, ours, direction]) => {
+    .filter(([, theirs, ours, isMoreBetter = false]) => {
       if (theirs === undefined || ours === undefined) return false;
-      return direction === "more" ? theirs > ours : theirs < ours;
+      return isMoreBetter ? theirs > ours : theirs < ours;
     })
     .map(([words]) => words);
 }
 
+/** @param {PeerResult} own @param {PeerResult} peer @returns {Row[]} */
+function packageRows(own, peer) {
+  const memory = (/** @type {PeerResult} */ { throughput }) =>
+    throughput && throughput.memory.application - throughput.memory.bare;
+  return [
+    [
+      "its probe is nearer to the bare framework",
+      peer.throughput?.probe?.ratio,
+      own.throughput?.probe?.ratio,
+      true,
+    ],
+    ["less memory", memory(peer), memory(own)],
+    ["a shorter import", peer.size?.importMilliseconds, own.size?.importMilliseconds],
+    ["smaller when installed", peer.size?.bytes, own.size?.bytes],
+    ["fewer packages", peer.size?.packages, own.size?.packages],
+  ];
+}
+
 /** @param {PeerResult} peer */
-function sourcesOf({ title, version, links, notes }) {
+function sourcesOf(peer) {
+  const { links, notes } = peer;
   const sources = links.map(({ url, read, decided }) =>
     url.startsWith("http")
       ? `- [${url.replace(/^https?:\/\/(?:www\.)?/, "")}](${url}), read on ${read}: ${decided}`
       : `- [${url}](../${url.replace(/^docs\//, "")}): ${decided}`,
   );
-  return `### ${named({ title, version })}\n\n${[...sources, ...notes.map((note) => `\n${note}`)].join("\n")}`;
+  return `### ${named(peer)}\n\n${[...sources, ...notes.map((note) => `\n${note}`)].join("\n")}`;
 }
 
 /** @param {Results} results what a run prints */
-export function resultsText({ peers, minutes }) {
+export function resultsText({ peers, situations, minutes }) {
   const lines = Object.values(peers).flatMap((peer) => [
     `\n${named(peer)}${peer.missing === undefined ? "" : `: not run: ${peer.missing}`}`,
-    ...SITUATIONS.flatMap(({ key }) => {
+    ...situations.flatMap(({ key }) => {
       const result = peer.situations[key];
       return result === undefined
         ? []

@@ -52,7 +52,7 @@
  * @property {string} store where sessions are; "memory" can't be shared by two processes
  * @property {readonly string[]} [imports] the modules that an application imports for the sign-in;
  *   not for programs that are not written in JavaScript
- * @property {() => Promise<{ bytes: number, packages?: number }>} size of what the peer adds to the
+ * @property {() => Promise<{ bytes: number, packages?: number, unit?: string }>} size of what the peer adds to the
  *   bare framework
  * @property {readonly { url: string, read: string, decided: string }[]} links of the documentation
  *   that its application follows

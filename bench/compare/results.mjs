@@ -1,5 +1,6 @@
 // docs/evidence/peers.json: the results of the last whole run.
 import { readFileSync, writeFileSync } from "node:fs";
+import prettier from "prettier";
 
 const FILE = new URL("../../docs/evidence/peers.json", import.meta.url);
 
@@ -9,6 +10,8 @@ export function readPeers() {
 }
 
 /** @param {import("./page.mjs").Results} results */
-export function keepPeers(results) {
-  writeFileSync(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
+export async function keepPeers(results) {
+  const options = await prettier.resolveConfig(FILE);
+  const text = JSON.stringify(results);
+  writeFileSync(FILE, await prettier.format(text, { ...options, parser: "json" }));
 }

@@ -8,10 +8,10 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { commitNow } from "../../scripts/measured.mjs";
+import { importMilliseconds } from "./import-time.mjs";
 import { resultsText } from "./page.mjs";
 import { NAMES, peerOf } from "./peer.mjs";
 import { keepPeers } from "./results.mjs";
-import { importMilliseconds } from "./size.mjs";
 import { SITUATIONS } from "./situations/index.mjs";
 import { withStage } from "./stage.mjs";
 import { measureThroughput } from "./throughput.mjs";
@@ -19,7 +19,7 @@ import { measureThroughput } from "./throughput.mjs";
 const PARTS = ["situations", "throughput", "size"];
 /** Peers that play at a time. Throughput is measured with nothing beside it. */
 const LANES = 2;
-const THROUGHPUT = { rounds: 7, milliseconds: 500 };
+const THROUGHPUT = { rounds: 11, milliseconds: 500 };
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,11 +55,12 @@ const everything = {
   node: process.versions.node,
   machine: { cpu: cpus()[0]?.model, cores: cpus().length, loadBefore },
   minutes: Number(((performance.now() - began) / 60_000).toFixed(1)),
+  situations: SITUATIONS.map(({ key, title, note }) => ({ key, title, note })),
   peers: results,
 };
 console.log(resultsText(everything));
 if (isWhole) {
-  keepPeers(everything);
+  await keepPeers(everything);
   await import("../../scripts/diagrams.mjs");
   await import("../../scripts/docs.mjs");
   say("wrote docs/evidence/peers.json, the page and the figure");

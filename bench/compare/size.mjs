@@ -1,14 +1,6 @@
-// What a peer weighs: the packages that it adds to a bare framework, and the time that their import
-// takes.
-import { execFile } from "node:child_process";
+// The packages that a peer adds to a bare framework.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
-import { median } from "../rounds.mjs";
-
-const run = promisify(execFile);
-
-const IMPORT_ROUNDS = 7;
 
 /**
  * Reads package-lock.json, which has nested packages under the path of the package that needs them.
@@ -28,14 +20,24 @@ export function addedPackages(folder, names, bare) {
   };
 }
 
-/** @returns {Set<string>} the places in node_modules of the packages and of all that they need */
+/**
+ * @typedef {Record<string, { dependencies?: Record<string, string>, optionalDependencies?: Record<string, string> }>} Packages
+ *   by their places in node_modules
+ */
+
+/**
+ * @param {Packages} packages
+ * @param {readonly string[]} names
+ * @returns {Set<string>} the places in node_modules of the packages and of all that they need
+ */
 function closure(packages, names) {
+  /** @type {Set<string>} */
   const found = new Set();
   const visit = (/** @type {string} */ from, /** @type {string} */ name) => {
     const place = resolved(packages, from, name);
     if (place === undefined || found.has(place)) return;
     found.add(place);
-    const { dependencies, optionalDependencies } = packages[place];
+    const { dependencies, optionalDependencies } = packages[place] ?? {};
     for (const each of Object.keys({ ...dependencies, ...optionalDependencies }))
       visit(place, each);
   };
@@ -43,7 +45,13 @@ function closure(packages, names) {
   return found;
 }
 
-/** As Node.js resolves: beside the package, then in each folder above. */
+/**
+ * As Node.js resolves: beside the package, then in each folder above.
+ *
+ * @param {Packages} packages
+ * @param {string} from
+ * @param {string} name
+ */
 function resolved(packages, from, name) {
   for (
     let base = from;
@@ -56,9 +64,14 @@ function resolved(packages, from, name) {
   }
 }
 
-/** Without the packages that are nested in it, which count for themselves. */
+/**
+ * Without the packages that are nested in it, which count for themselves.
+ *
+ * @param {string} folder
+ */
 function bytesOf(folder) {
   let bytes = 0;
+  /** @type {import("node:fs").Dirent[]} */
   let entries;
   try {
     entries = readdirSync(folder, { withFileTypes: true });
@@ -72,22 +85,4 @@ function bytesOf(folder) {
     else if (entry.isFile()) bytes += statSync(place).size;
   }
   return bytes;
-}
-
-/**
- * @param {string} folder whose node_modules has the modules
- * @param {readonly string[]} modules
- * @returns {Promise<number>} milliseconds until all are imported, in a new process; the median
- */
-export async function importMilliseconds(folder, modules) {
-  const imports = modules.map((name) => `await import(${JSON.stringify(name)});`).join("");
-  const script = `const began = performance.now();${imports}console.log(performance.now() - began);process.exit()`;
-  const times = [];
-  for (let round = 0; round <= IMPORT_ROUNDS; round += 1) {
-    const args = ["--input-type=module", "--eval", script];
-    const { stdout } = await run(process.execPath, args, { cwd: folder });
-    // The first one reads the files from the disk.
-    if (round > 0) times.push(Number(stdout.trim().split("\n").at(-1)));
-  }
-  return median(times);
 }

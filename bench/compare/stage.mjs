@@ -10,11 +10,11 @@ import { freePort, startProgram } from "../../scripts/interop/processes.mjs";
 import { needProgram } from "../../scripts/interop/programs.mjs";
 import { startApi } from "./api.mjs";
 import { startFront } from "./front.mjs";
-import { outcomeOf, wordsOf } from "./outcomes.mjs";
+import { mayRecover, outcomeOf, wordsOf } from "./outcomes.mjs";
 import { startInstance } from "./processes.mjs";
 
 /** Lifetime of the access and ID tokens that a sign-in brings, and of those of a refresh. */
-const SHORT_SECONDS = 4;
+const SHORT_SECONDS = 8;
 const LONG_SECONDS = 3_600;
 /** Until a peer refreshes that does so at a fixed interval, whatever the token's lifetime. */
 const REFRESH_SECONDS = SHORT_SECONDS - 1;
@@ -220,11 +220,11 @@ export class Stage {
       if (inRow === 2)
         return {
           isSignedIn: true,
+          seconds,
           text: seconds > 1 ? `signed in, after ${seconds} s` : "signed in",
         };
-      const mayRecover = isGood || (!isFinal && /^(?:5|429|no response)/.test(outcome));
-      if (!mayRecover || performance.now() > limit)
-        return { isSignedIn: false, text: wordsOf(outcome) };
+      const isOver = !isGood && (isFinal || !mayRecover(outcome));
+      if (isOver || performance.now() > limit) return { isSignedIn: false, text: wordsOf(outcome) };
       await wait(1_000);
     }
   }

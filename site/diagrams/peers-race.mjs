@@ -35,7 +35,7 @@ export function draw(drawing) {
     if (race.succeeded > 0)
       drawing.bar({ x: left, y, width: (room * race.succeeded) / COUNT, height: 20 }, "full");
     const requests = `${race.most} token ${race.most === 1 ? "request" : "requests"}`;
-    const signedIn = race.isGood ? "still signed in" : "signed out";
+    const signedIn = race.isSignedIn ? "still signed in" : "has to sign in again";
     y =
       drawing.text(`${race.succeeded} of ${COUNT} succeed, ${requests}, ${signedIn}`, {
         x: left,

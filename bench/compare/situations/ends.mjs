@@ -109,7 +109,7 @@ export const ends = [
       await first.kill();
       stage.instances[0] = undefined;
       hold.release();
-      await request;
+      const outcome = await request;
       stage.front.to(second.port);
       const after = await stage.afterwards(browser, counts().reuses > 0);
       const refreshes = [counts().refreshes];
@@ -118,7 +118,7 @@ export const ends = [
       await stage.signIn(browser);
       const again = await stage.orders(browser);
       return {
-        requests: "connection closed",
+        requests: outcome,
         refreshes,
         after: `${text}; after a new sign-in: ${again === "200" ? "all is well" : again}`,
         isGood: again === "200",

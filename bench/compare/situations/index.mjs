@@ -4,13 +4,7 @@ import { noKeys, outages } from "./outages.mjs";
 import { races, slowResponse } from "./race.mjs";
 
 /**
- * @typedef {object} Outcome
- * @property {string} requests what the requests got
- * @property {readonly number[]} refreshes how many token requests were sent for a refresh, in each
- *   run
- * @property {string} after what holds for the user afterwards
- * @property {number} [succeeded] how many of the requests got 200, in the worst run
- * @property {boolean} isGood whether it went as a user would wish
+ * @typedef {import("../page.mjs").Outcome} Outcome
  *
  * @typedef {object} Situation
  * @property {string} key

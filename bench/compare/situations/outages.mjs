@@ -23,6 +23,7 @@ async function during(stage, browser, begin, { requests = 3, pause = 300 } = {})
     refreshes,
     after: after.text,
     succeeded,
+    seconds: after.seconds,
     isGood: after.isSignedIn,
   };
 }
@@ -67,7 +68,7 @@ export const outages = [
 export const noKeys = {
   key: "no-keys",
   title: "The provider signs with a new key during a refresh, and its keys can't be fetched",
-  note: "A product that responds with 200 here uses the new tokens without verifying the signature of the new ID token. idpauth verifies it first.",
+  note: "A product that responds with 200 here uses the new access token although the new ID token couldn't be verified. OpenID Connect allows that if the token endpoint is reached over TLS (Core section 3.1.3.7). idpauth verifies the ID token first.",
   run: (stage, [browser]) =>
     during(stage, browser, async (provider) => {
       await provider.rotateKeys({ keepOld: false });

@@ -82,6 +82,7 @@ export const peer = {
     },
   ],
   notes: [
+    "Its repository calls `@auth/express` experimental, and its README recommends better-auth for new projects.",
     "Its guide says that simultaneous refreshes can race, and that there is no solution yet.",
     "Its sessions are in Redis, because the guide's JWT strategy doesn't work on Express when the provider rotates: `getSession` drops the cookie with the refreshed tokens (`@auth/express`'s `index.js`, line 167), so the next request sends the spent refresh token again.",
     "Without `events.signIn`, a new sign-in of a known user wouldn't replace tokens that the provider has revoked (`@auth/core`'s `lib/actions/callback/handle-login.js`, lines 179 to 199).",

@@ -67,13 +67,7 @@ export const peer = {
     return browser.follow(url);
   },
   store: "PostgreSQL",
-  imports: [
-    "better-auth",
-    "better-auth/db/migration",
-    "better-auth/node",
-    "better-auth/plugins",
-    "pg",
-  ],
+  imports: ["better-auth", "better-auth/node", "better-auth/plugins", "pg"],
   links: [
     {
       url: `${documentation}/integrations/express.mdx`,
@@ -119,6 +113,8 @@ export const peer = {
   notes: [
     "Its documentation doesn't mention concurrent refreshes of a provider's token. `getAccessToken` reads the account, refreshes and writes without a lock (`api/routes/account.mjs`, line 376 to 388). How many requests refresh depends on how many have read the account before the first refresh is written.",
     "After a reuse, the account keeps an access token that the provider has revoked but that hasn't expired, so `getAccessToken` returns it until then and the API refuses it. All sessions of a user share the account, and with it the damage, until one of them signs in again.",
+    "`getAccessToken` refreshes a token that has less than five seconds left.",
+    "Each request reads the session from the database. Its documentation offers a cookie cache for speed, which delays revocation.",
     "`getAccessToken` is error 400 whatever the reason, a timeout and a 503 of the provider too (`api/routes/account.mjs`, line 410), but it keeps the account's tokens. The token request has no time limit.",
     "A sign-out ends the session. It doesn't revoke the provider's tokens, which stay in the account's record.",
   ],

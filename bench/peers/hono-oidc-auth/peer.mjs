@@ -60,6 +60,7 @@ export const peer = {
     "Its documentation doesn't mention concurrent refreshes. Each request whose cookie is older than the refresh interval refreshes for itself, after reading the discovery document again (`dist/index.js`, line 135 to 148, and 88). If the provider refuses, the user has to sign in again; after any other failure, such as a 503, the session's cookie is deleted too (line 328 to 330).",
     "The session is a signed cookie, and nothing on the server can end it: a refresh that a sign-out overtakes sets the cookie again. The sign-out has revoked the tokens, so the API refuses them, but `/page` knows the user until the next refresh.",
     "The names of its cookies during a sign-in are the same for each tab, and the callback deletes the cookie `state` before it compares (line 262 to 264), so two sign-ins at once both fail.",
+    "Its documentation shows no call of an API. That the session's cookie, which is signed but not encrypted, keeps the access token is a choice of this comparison. So is that the application takes `Secure` off its cookies, because it runs over plain HTTP.",
     "It doesn't check the signature of an ID token, which comes from the provider directly. Keys that can't be fetched have no effect.",
   ],
 };

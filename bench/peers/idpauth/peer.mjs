@@ -59,7 +59,11 @@ export const peer = {
   links: [
     { url: "docs/start/express.md", read: "2026-11-27", decided: "the application" },
     { url: "docs/how-to/scaling.md", read: "2026-11-27", decided: "the store" },
+    { url: "docs/how-to/signing-out.md", read: "2026-11-27", decided: "back-channel logout" },
     { url: "docs/how-to/call-an-api.md", read: "2026-11-27", decided: "requests to the API" },
   ],
-  notes: [],
+  notes: [
+    "`fetchApi` refreshes the token and repeats the request once if the API responds with 401.",
+    "It waits 5 s for a response of the provider. After a failure it responds with 503 and `Retry-After`, and asks the provider again after 1 s at first, later after up to 30 s.",
+  ],
 };

@@ -119,7 +119,11 @@ export function moduleSize() {
   const names = packagesFor([APACHE, MODULE]).filter((name) => !own.includes(name));
   const files = names.map((name) => packageFiles().find((file) => file.startsWith(`${name}_`)));
   const kilobytes = files.map((file) => Number(field(file, "Installed-Size")));
-  return { bytes: kilobytes.reduce((sum, each) => sum + each, 0) * 1024, packages: names.length };
+  return {
+    bytes: kilobytes.reduce((sum, each) => sum + each, 0) * 1024,
+    packages: names.length,
+    unit: "Debian packages",
+  };
 }
 
 /** @param {string[]} packages @returns {string[]} they and what they depend on */

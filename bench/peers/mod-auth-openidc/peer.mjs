@@ -85,7 +85,7 @@ export const peer = {
   ],
   notes: [
     "Its documentation lists parallel refreshes on several servers as a known limitation, and advises against rotation there unless each user stays on one server. Here, requests go to both servers, and whether both refresh varies from run to run.",
-    "After a failed refresh it doesn't try again for 30 seconds. The application behind gets the expired access token for that time, or for good if the provider has revoked the refresh token. Options can end the session instead, begin a sign-in or respond with 502; the documentation recommends none of them.",
+    "After a failed refresh it doesn't try again for 30 seconds, and responds with 502 for that time, or for good if the provider has revoked the refresh token. `OIDCRefreshAccessTokenBeforeExpiry` can also end the session (`logout_on_error`) or begin a sign-in (`authenticate_on_error`); the documentation recommends none of the three.",
     "A request waits for another one's refresh for at most 5 seconds, which can't be configured. What happens after a longer one depends on the order of the requests.",
     "For keys that it doesn't know, it requests the provider's key set at most once a minute.",
     "The version is that of Debian's testing. Debian 12 has 2.4.12.3, which doesn't combine parallel refreshes yet.",

@@ -63,7 +63,11 @@ export const peer = {
   // Not further: the page after it is protected, so it begins the next sign-in.
   signOut: (browser) => browser.navigate("/oauth2/sign_out"),
   store: "Redis",
-  size: async () => ({ bytes: statSync(binary).size, packages: builtModules() }),
+  size: async () => ({
+    bytes: statSync(binary).size,
+    packages: builtModules(),
+    unit: "Go modules",
+  }),
   links: [
     {
       url: `${DOCUMENTATION}/configuration/session_storage`,
@@ -83,8 +87,8 @@ export const peer = {
     { url: `${DOCUMENTATION}/features/endpoints`, read: READ, decided: "login, logout and probe" },
   ],
   notes: [
-    "Its documentation recommends Redis because the cookie store can't lock a session during a refresh. The lock lasts 2 seconds, and a request waits for it for at most 5 seconds. Neither can be configured. If the provider takes longer than 2 seconds, another request sends the same refresh token.",
-    "It refreshes by the session's age (`cookie_refresh`, here 3 seconds), whether or not the access token has expired. If the refresh fails after the access token has expired, it deletes the session. With the documentation's margin of a minute, users who are active during that minute survive a shorter outage.",
+    "Its documentation says that only the Redis store can lock a session during a refresh. The lock lasts 2 seconds, and a request waits for it for at most 5 seconds. Neither can be configured. If the provider takes longer than 2 seconds, another request sends the same refresh token.",
+    "It refreshes by the session's age (`cookie_refresh`, here 7 seconds), whether or not the access token has expired. If the refresh fails after the access token has expired, it deletes the session. With the documentation's margin of a minute, users who are active during that minute survive a shorter outage, but `invalid_client` and `invalid_grant` end the session even then.",
     "It sends a failed token request twice, because it tries the other way to authenticate.",
     "It has no back-channel logout.",
     "It responds to the probe itself, but the bare proxy passes it on to the application behind. The memory includes that application.",

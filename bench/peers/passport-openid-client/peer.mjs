@@ -21,6 +21,7 @@ export const peer = {
   paths: { login: "/login", logout: "/logout" },
   store: "Redis",
   imports: [
+    "connect-ensure-login",
     "passport",
     "openid-client",
     "openid-client/passport",
