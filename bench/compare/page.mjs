@@ -238,12 +238,11 @@ function isBetter(theirs, ours) {
   if (theirs === undefined || !theirs.isGood) return false;
   if (ours === undefined || !ours.isGood) return true;
   const most = (/** @type {Outcome} */ { refreshes }) => Math.max(...refreshes);
-  const [more, sooner] = [
-    (theirs.succeeded ?? 0) > (ours.succeeded ?? 0),
-    // The page shows no shorter time than two seconds.
-    (theirs.seconds ?? 0) + 1 < (ours.seconds ?? 0),
-  ];
-  return more || sooner || (theirs.succeeded === ours.succeeded && most(theirs) < most(ours));
+  // The page shows no shorter time than two seconds.
+  const later = (theirs.seconds ?? 0) - (ours.seconds ?? 0);
+  const more = (theirs.succeeded ?? 0) - (ours.succeeded ?? 0);
+  if (more !== 0 || Math.abs(later) > 1) return more > 0 || (more === 0 && later < -1);
+  return most(theirs) < most(ours);
 }
 
 /** Whether it's installed from npm: other programs can't be compared by size. @param {PeerResult} peer */
