@@ -6,6 +6,21 @@
  * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
  */
 export const ALIASES = {
+  "about/compare.md": {
+    "": [
+      "comparison",
+      "vs",
+      "versus",
+      "alternatives",
+      "passport",
+      "auth0",
+      "clerk",
+      "better-auth",
+      "auth.js",
+      "next-auth",
+      "NextAuth",
+    ],
+  },
   "how-to/troubleshooting.md": {
     "": ["login not working", "sign-in fails", "debugging", "FAQ"],
     "redirect_uri-mismatch": [

@@ -103,6 +103,7 @@ export const sidebar = [
   {
     text: "Trust",
     items: [
+      { text: "How idpauth compares", link: "/about/compare" },
       { text: "Guarantees", link: "/explanation/guarantees" },
       { text: "Evidence", link: "/about/evidence" },
       { text: "Failures", link: "/explanation/failures" },

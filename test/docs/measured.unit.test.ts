@@ -27,3 +27,26 @@ it.each(PAGES.filter((page) => page.endsWith("performance.md")))(
     expect(undated.map((text) => text.split("\n", 1)[0])).toEqual([]);
   },
 );
+
+it("docs/about/compare.md has the race as docs/evidence/peers.md measured it", () => {
+  const text = (page: string) => readFileSync(path.join(DOCS, page), "utf8");
+  const cells = (row = "") => row.split("|").map((cell) => cell.trim());
+  const rows = text("about/compare.md")
+    .split("\n")
+    .filter((line) => line.startsWith("|"));
+  const products = cells(rows[0]);
+  const results = cells(rows.find((row) => row.includes("200 requests at once")));
+  const measured = products.flatMap((product, column) => {
+    const line = text("evidence/peers.md")
+      .split("\n")
+      .find(
+        (each) => product !== "" && each.startsWith(`- ${product}`) && each.includes(" of 200"),
+      );
+    const [, succeeded, end] = /: (\d+) of 200 .*, ([^,]+)$/.exec(line ?? "") ?? [];
+    if (succeeded === undefined) return [];
+    const again = end === "has to sign in again" ? ", new sign-in" : "";
+    return { product, result: `${succeeded} of 200 succeed${again}`, written: results[column] };
+  });
+  expect(measured.map(({ product }) => product)).toEqual(products.slice(2, 8));
+  for (const { result, written } of measured) expect(written).toBe(result);
+});
