@@ -165,10 +165,48 @@ export const ALIASES = {
   "deploy/store-operation.md": {
     "": ["garbage collection", "expired sessions", "disaster recovery", "dump"],
   },
+  "explanation/backend-for-frontend.md": {
+    "": [
+      "bff",
+      "tokens in localStorage",
+      "where to store tokens",
+      "token-mediating backend",
+      "XSS",
+    ],
+  },
+  "about/rfc-10017.md": { "": ["bff", "backend for frontend", "browser-based apps"] },
+  "about/glossary.md": {
+    "": [
+      "terms",
+      "definitions",
+      "vocabulary",
+      "acronyms",
+      "CAS",
+      "RP",
+      "OP",
+      "IdP",
+      "relying party",
+    ],
+  },
   "explanation/performance.md": {
     "": ["benchmark", "latency", "throughput", "overhead", "requests per second"],
   },
   "explanation/failures.md": { "": ["high availability", "outage", "failover", "resilience"] },
+  "reference/specification-names.md": {
+    "": [
+      "get_credentials",
+      "idp_required",
+      "getCredentials",
+      "snake_case",
+      "Python names",
+      "mapping",
+    ],
+    "departures-from-its-letter": ["differences from the specification", "deviations"],
+  },
+  "reference/accessors.md": {
+    "the-accessors": ["get_credentials", "check_idp_authentication", "revoke_idp_token"],
+    "the-guard": ["idp_required", "decorator", "login required"],
+  },
   "reference/errors.md": {
     "": ["error codes", "login loop", "state mismatch", "redirect_uri_mismatch"],
   },

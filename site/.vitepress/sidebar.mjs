@@ -98,6 +98,8 @@ export const sidebar = [
       { text: "Texts of the pages", link: "/reference/page-texts" },
       { text: "Development provider", link: "/reference/provider" },
       { text: "Testing kit", link: "/reference/testing" },
+      { text: "Names of the specification", link: "/reference/specification-names" },
+      { text: "Glossary", link: "/about/glossary" },
     ],
   },
   {
@@ -108,6 +110,7 @@ export const sidebar = [
       { text: "Evidence", link: "/about/evidence" },
       { text: "Failures", link: "/explanation/failures" },
       { text: "Security", link: "/explanation/security" },
+      { text: "Why a backend for frontend", link: "/explanation/backend-for-frontend" },
       { text: "RFC 10017", link: "/about/rfc-10017" },
       { text: "RFC 9700, OWASP ASVS", link: "/about/standards" },
       { text: "Performance", link: "/explanation/performance" },
