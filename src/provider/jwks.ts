@@ -132,10 +132,13 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
     // A fetch that the back-off blocks is none, so it does not count. Nor does one that fails: the
     // back-off decides when the next one may follow.
     const isFree = () => fetchNow.isRunning() || backOff.secondsLeft() > 0;
-    const force = () =>
-      isFree() || mayForce(kid)
-        ? fetchNow().finally(() => isReachable || forced.delete(kid))
-        : undefined;
+    const force = () => {
+      if (!isFree() && !mayForce(kid)) return undefined;
+      return fetchNow().catch((error: unknown) => {
+        forced.delete(kid);
+        throw error;
+      });
+    };
     return untilAborted(signal, () => judge(signed, { renew: fetchNow, force }));
   }
 
