@@ -246,7 +246,7 @@ export async function askUser(
   );
 }
 
-/** The email address of a user, or another claim that the user recognizes. */
+/** The email address of a user, or another claim that the user recognizes. Never the `sub`. */
 function nameOf(user: IdInfo): string {
-  return [user.email, user.name, user.sub].find(isText) ?? "";
+  return [user.email, user.name, user["preferred_username"]].find(isText) ?? "";
 }

@@ -7,8 +7,8 @@ import type { Texts } from "./texts.js";
 
 export interface OtherUserModel {
   /**
-   * The email address of the session's user, or another claim that the user recognizes. Undefined:
-   * another site has signed the user out.
+   * The email address of the session's user, or another claim that the user recognizes. Empty: there
+   * is none. Undefined: another site has signed the user out.
    */
   readonly present: string | undefined;
   readonly other: string;
@@ -28,8 +28,8 @@ export function otherUserPage(
   { stayHref, continueHref, ...model }: OtherUserModel,
   { say, parts }: Texts,
 ): PageContent {
-  const present = shownText(model.present ?? "") ?? "?";
-  const other = shownText(model.other) ?? "?";
+  const present = shownText(model.present ?? "") ?? say("otherUser.unnamed");
+  const other = shownText(model.other) ?? say("otherUser.unnamed");
   const isSignedOut = model.present === undefined;
   const code = isSignedOut ? "sign_in_unconfirmed" : "other_user_signed_in";
   const keys = isSignedOut

@@ -181,6 +181,16 @@ describe("[CSRF-3] a login of another user", () => {
     expect(await hintOf({ sub: "nameless" })).toBeNull();
   });
 
+  it("shows a user without email and name by preferred_username, and never by sub", async () => {
+    const user = await signedInAsAda();
+    const shown = async (person: PersonClaims) => {
+      const { body = "" } = await signIn(user, CROSS, person);
+      return /<a class="button quiet" [^>]*>Continue as <bdi>(.*?)<\/bdi>/.exec(body)?.[1];
+    };
+    expect(await shown({ sub: "nameless", preferred_username: "grace" })).toBe("grace");
+    expect(await shown({ sub: "nameless" })).toBe("an account without a name");
+  });
+
   it("is a problem document for a program, and cannot be shown in a frame", async () => {
     const user = await signedInAsAda();
     expect((await signIn(user, CROSS, GRACE)).headers["Content-Security-Policy"]).toContain(

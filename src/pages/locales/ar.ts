@@ -72,6 +72,7 @@ export const ar: Messages = {
     "أنت مسجل الدخول باسم {present}. بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",
   "otherUser.stay": "البقاء باسم {present}",
   "otherUser.continue": "المتابعة باسم {other}",
+  "otherUser.unnamed": "حساب بلا اسم",
   "confirm.heading": "هل تريد تسجيل الدخول؟",
   "confirm.text": "سجل موقع آخر خروجك. ثم بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",
   "confirm.stay": "البقاء دون تسجيل الدخول",

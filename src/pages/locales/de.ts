@@ -82,6 +82,7 @@ export const de: Messages = {
     "Sie sind als {present} angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als {other} begonnen.",
   "otherUser.stay": "Als {present} angemeldet bleiben",
   "otherUser.continue": "Als {other} fortfahren",
+  "otherUser.unnamed": "Konto ohne Namen",
   "confirm.heading": "Möchten Sie sich anmelden?",
   "confirm.text":
     "Eine andere Website hat Sie abgemeldet. Danach hat ein Link oder eine andere Website eine Anmeldung als {other} begonnen.",

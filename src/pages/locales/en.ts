@@ -97,6 +97,7 @@ export const en = {
     "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
   "otherUser.stay": "Stay as {present}",
   "otherUser.continue": "Continue as {other}",
+  "otherUser.unnamed": "an account without a name",
   "confirm.heading": "Do you want to sign in?",
   "confirm.text":
     "Another site signed you out. A link or another site has then started a sign-in as {other}.",

@@ -82,6 +82,7 @@ export const es: Messages = {
     "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",
   "otherUser.stay": "Seguir como {present}",
   "otherUser.continue": "Continuar como {other}",
+  "otherUser.unnamed": "cuenta sin nombre",
   "confirm.heading": "¿Quiere iniciar sesión?",
   "confirm.text":
     "Otro sitio ha cerrado su sesión. Después, un enlace u otro sitio ha empezado a iniciar sesión como {other}.",

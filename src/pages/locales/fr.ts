@@ -83,6 +83,7 @@ export const fr: Messages = {
     "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",
   "otherUser.stay": "Rester {present}",
   "otherUser.continue": "Continuer en tant que {other}",
+  "otherUser.unnamed": "compte sans nom",
   "confirm.heading": "Voulez-vous vous connecter ?",
   "confirm.text":
     "Un autre site vous a déconnecté. Ensuite, un lien ou un autre site a lancé une connexion en tant que {other}.",

@@ -80,6 +80,7 @@ export const ja: Messages = {
     "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
   "otherUser.stay": "{present} のまま続ける",
   "otherUser.continue": "{other} として続ける",
+  "otherUser.unnamed": "名前のないアカウント",
   "confirm.heading": "ログインしますか",
   "confirm.text":
     "別のサイトによってログアウトされました。その後、リンクまたは別のサイトが {other} としてのログインを開始しました。",
