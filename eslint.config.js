@@ -11,6 +11,9 @@ export default defineConfig(
     "coverage/",
     ".stryker-tmp/",
     "reports/",
+    // test/examples/migrate-from-*.matrix.test.ts run them.
+    "examples/migrate-from-express-openid-connect/",
+    "examples/migrate-from-passport/",
     "examples/next/",
     "examples/next-two-providers/",
     // test/examples/testing.matrix.test.ts runs them.

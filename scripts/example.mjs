@@ -49,7 +49,12 @@ const origin = `http://localhost:${port}`;
 const provider = await startEmbeddedProvider({
   port: 0,
   state: memoryState(),
-  redirectUris: [`${origin}/idpauth/login-callback`],
+  redirectUris: [
+    `${origin}/idpauth/login-callback`,
+    // Of the old library in examples/migrate-from-*, which also returns to the origin after a logout.
+    `${origin}/callback`,
+    origin,
+  ],
   tokenEndpointAuthMethod: "client_secret_post",
   idTokenSeconds: 3600,
 });

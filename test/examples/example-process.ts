@@ -89,14 +89,22 @@ export function installExample(example: string, packed: PackedPackage): string {
 }
 
 /**
- * The same for an example whose test runner the project doesn't have.
- * @param runner a folder with the runner and all that the example and idpauth depend on
+ * The same for an example whose test runner, or another of its packages, the project doesn't have.
+ * @param others a folder with these packages and all that the example and idpauth depend on
+ * @param own packages that the folder lacks and the project has
  */
-export function installExampleOf(runner: string, example: string, packed: PackedPackage): string {
+export function installExampleOf(
+  others: string,
+  example: string,
+  packed: PackedPackage,
+  own: readonly string[] = [],
+): string {
   const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${path.basename(example)}-`));
+  const modules = path.join(folder, "node_modules");
   cpSync(example, folder, { recursive: true });
-  copy(path.join(runner, "node_modules"), path.join(folder, "node_modules"));
-  cpSync(packed.folder, path.join(folder, "node_modules/idpauth"), { recursive: true });
+  copy(path.join(others, "node_modules"), modules);
+  cpSync(packed.folder, path.join(modules, "idpauth"), { recursive: true });
+  for (const name of own) bring(name, modules);
   return folder;
 }
 

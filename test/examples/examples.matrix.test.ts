@@ -50,7 +50,14 @@ const BUILD = 240_000;
 const PERSON = { sub: "eve", email: "eve@example.com", name: `<b id="x">Eve & 'Co'</b>` };
 
 /** Whole applications: each has a test of its own, such as spa-react.matrix.test.ts. */
-const APPLICATIONS = ["express-complete", "fastify-react", "next-two-providers", "spa-react"];
+const APPLICATIONS = [
+  "express-complete",
+  "fastify-react",
+  "migrate-from-express-openid-connect",
+  "migrate-from-passport",
+  "next-two-providers",
+  "spa-react",
+];
 const folders = readdirSync(EXAMPLES)
   .filter((name) => !APPLICATIONS.includes(name))
   .filter((name) => existsSync(path.join(EXAMPLES, name, "package.json")))
