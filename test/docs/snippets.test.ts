@@ -87,11 +87,11 @@ vi.mock("redis", async (original) => {
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
- * test/docs/link-accounts.test.ts, test/browser/helmet.browser.test.ts and
+ * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/browser/helmet.browser.test.ts and
  * test/browser/step-up.browser.matrix.test.ts run these.
  */
 const RUN_ELSEWHERE =
-  /^live-connections\/|^production\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
+  /^live-connections\/|^production\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,
