@@ -14,18 +14,16 @@ export function useBothSessions(auth) {
         req.oidc = await oidcOf(auth, req, session);
       }
       res.locals.data = session?.data ?? req.appSession;
-      res.oidc.login = ({ returnTo = req.method === "GET" ? req.originalUrl : "/" } = {}) => {
-        res.redirect(auth.loginUrl(req, { returnTo }));
-      };
+      if (process.env.SIGN_IN_WITH === "idpauth")
+        res.oidc.login = ({ returnTo = req.method === "GET" ? req.originalUrl : "/" } = {}) =>
+          res.redirect(auth.loginUrl(req, { returnTo }));
       next();
     } catch (error) {
       next(error);
     }
   });
 
-  both.get("/login", (req, res) => {
-    res.redirect(auth.loginUrl(req, { returnTo: "/" }));
-  });
+  both.get("/login", (req, res) => res.oidc.login({ returnTo: "/" }));
 
   both.get("/logout", async (req, res, next) => {
     try {

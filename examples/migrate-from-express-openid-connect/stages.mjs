@@ -13,6 +13,7 @@ const env = {
   CLIENT_ID: IDP_CLIENT_ID,
   CLIENT_SECRET: IDP_CLIENT_SECRET,
   SECRET: createHash("sha256").update(`old ${SECRET_KEY}`).digest("hex"),
+  SIGN_IN_WITH: "idpauth",
 };
 
 let child;

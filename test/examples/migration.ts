@@ -80,22 +80,26 @@ export class Migration {
     });
   }
 
-  /** Ends the running stage as a platform does, and starts another one on the same port. */
-  async deploy(stage: Stage): Promise<void> {
+  /**
+   * Ends the running stage as a platform does, and starts another one on the same port.
+   * @param env in addition to the settings of both libraries
+   */
+  async deploy(stage: Stage, env: Readonly<Record<string, string>> = {}): Promise<void> {
     const ended = await this.#running?.terminate();
     if (ended !== undefined) expect(ended).toMatchObject({ code: 0, stderr: "" });
-    const { env } = this.provider;
+    const { env: settings } = this.provider;
     this.#running = new ExampleProcess(
       this.#folder,
       {
-        ...env,
+        ...settings,
         // The names of settings that old libraries use.
         ISSUER_BASE_URL: this.provider.issuer,
-        CLIENT_ID: env["IDP_CLIENT_ID"] ?? "",
-        CLIENT_SECRET: env["IDP_CLIENT_SECRET"] ?? "",
+        CLIENT_ID: settings["IDP_CLIENT_ID"] ?? "",
+        CLIENT_SECRET: settings["IDP_CLIENT_SECRET"] ?? "",
         SECRET: OLD_SECRET,
         BASE_URL: this.origin,
         PORT: new URL(this.origin).port,
+        ...env,
       },
       stage,
     );
