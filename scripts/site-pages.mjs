@@ -16,6 +16,7 @@ const FOLDERS = [
   "evidence",
   "explanation",
   "how-to",
+  "migrate",
   "providers",
   "reference",
   "screenshots",

@@ -17,6 +17,13 @@ export const sidebar = [
     ],
   },
   {
+    text: "Migrate",
+    items: [
+      { text: "Migrate to idpauth", link: "/migrate/" },
+      { text: "From express-openid-connect", link: "/migrate/express-openid-connect" },
+    ],
+  },
+  {
     text: "Frameworks",
     items: [
       { text: "Mount idpauth", link: "/how-to/mounting" },

@@ -149,7 +149,7 @@ const samples = pages().flatMap(samplesOf);
 const checked = samples.filter(
   ({ page, fragment, snippet }) =>
     fragment === undefined &&
-    !/^(?:docs\/snippets|examples\/next[^/]*)\//.test(snippet ?? "") &&
+    !/^(?:docs\/snippets|examples\/(?:next|migrate-from)[^/]*)\//.test(snippet ?? "") &&
     !Object.hasOwn(EXECUTED, page),
 );
 

@@ -351,6 +351,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
       "start",
       "tutorial",
       "how-to",
+      "migrate",
       "providers",
       "reference",
       "explanation",
