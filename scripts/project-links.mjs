@@ -110,7 +110,8 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
       if (isBeside(target) && (isPage ? !isAlone : files === "")) return link;
       const address = isPage ? siteAddress(target, project) : "";
       const found = address || (files && `${files}/${target}`);
-      return found === "" ? words : `${image}[${words}](${found}${anchor})`;
+      if (found !== "") return `${image}[${words}](${found}${anchor})`;
+      return image === "" ? words : `*Picture: ${words}*`;
     }),
   );
   if (files === "") return linked;
@@ -133,13 +134,14 @@ function withReports(text, { repository, contact }) {
 }
 
 /**
- * @param {string} page
+ * @param {string} file a page or an image
  * @param {Pick<Project, "documentation">} project
  * @returns {string} empty: it isn't on the site, or there is no site
  */
-function siteAddress(page, { documentation }) {
-  const name = /^docs\/((?!tables\/)[\w-]+\/[\w-]+)\.md$/.exec(page)?.[1];
-  return documentation === "" || name === undefined ? "" : `${documentation}/${name}.html`;
+function siteAddress(file, { documentation }) {
+  const place = /^docs\/((?!tables\/)[\w-]+\/[\w-]+\.(?:md|png|svg))$/.exec(file)?.[1];
+  if (documentation === "" || place === undefined) return "";
+  return `${documentation}/${place.replace(/\.md$/, ".html")}`;
 }
 
 /**

@@ -93,6 +93,9 @@ export function withSiteLinks(text, file) {
 export function finishSite(pages, dist) {
   const list = filesIn(pages, ".md");
   for (const page of list) cpSync(path.join(pages, page), path.join(dist, page));
+  // The pages as Markdown show them, and so does the package.
+  for (const folder of ["diagrams", "screenshots"])
+    cpSync(path.join(pages, folder), path.join(dist, folder), { recursive: true });
   const texts = list
     .filter((page) => page !== "index.md" && !isInternal(page))
     .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") }));

@@ -35,7 +35,7 @@ export function stagePackage(folder, project) {
     cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
   const addresses = isComplete ? project : { repository: "", documentation: "", contact: "" };
   linkPages(folder, "", addresses, String(manifest["version"]), isShipped);
-  for (const file of filesIn(folder, /\.md$/)) change(folder, file, withoutTabs);
+  for (const file of filesIn(folder, /\.md$/)) change(folder, file, withoutComments);
   for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
     change(folder, file, (text) => messageWithLinks(text, project));
 }
@@ -68,16 +68,12 @@ export function linkPages(folder, prefix, project, version, isBeside) {
 }
 
 /**
- * Shows the tabs of a page one below the other, each with its name: only the site has tabs. Leaves
- * out the comments that only `npm run docs` reads.
+ * Leaves out the comments, which only the site and `npm run docs` read.
  *
  * @param {string} text
  */
-export function withoutTabs(text) {
-  const read = text.replace(/^<!-- .* -->\n\n?/gm, "");
-  return read.replace(/^::: code-group\n(.*?)^:::$/gms, (_, /** @type {string} */ tabs) =>
-    tabs.trim().replace(/^```(\w+) \[([^\]]+)\]$/gm, "**$2**\n\n```$1"),
-  );
+function withoutComments(text) {
+  return text.replace(/^<!-- .* -->\n\n?/gm, "");
 }
 
 /**

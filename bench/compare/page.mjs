@@ -70,7 +70,7 @@ npm run compare -- better-auth   # one product, or several; prints the results
 The command installs the products from npm, builds oauth2-proxy with Go, and unpacks Apache and mod_auth_openidc from Debian testing. The applications
 are in \`bench/peers/\`.
 
-<!-- figure: peers-race -->
+![200 requests at once, after the access token has expired](../diagrams/peers-race.svg)
 
 ${RACE}:
 

@@ -1,13 +1,20 @@
 // The site of the documentation. Its pages are those of docs/, so the same files serve the
 // repository, the npm package and the site.
 import { withAliases } from "./aliases.mjs";
-import { figurePlaces } from "./figures.mjs";
+import { richImages } from "./figures.mjs";
 import { sidebar } from "./sidebar.mjs";
+import { tabs } from "./tabs.mjs";
 
 /**
  * Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not.
  */
 const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md)|explanation\/decisions\.md)/;
+
+/** The home page: without the menu and the outline, and wider. */
+const HOME = {
+  title: "OpenID Connect sign-in and sessions for Node.js",
+  frontmatter: { sidebar: false, aside: false, pageClass: "home" },
+};
 
 /** @type {import("vitepress").UserConfig} */
 export default {
@@ -18,6 +25,8 @@ export default {
   srcDir: "pages",
   // Without an icon, browsers request one that isn't there.
   head: [["link", { rel: "icon", href: "data:," }]],
+  // In the page, a repository would show this as a table.
+  transformPageData: ({ relativePath }) => (relativePath === "index.md" ? HOME : undefined),
   outDir: "dist",
   cacheDir: "node_modules/.cache/vitepress",
   // Addresses of the application that a page describes.
@@ -26,7 +35,7 @@ export default {
   markdown: {
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: (markdown) => void markdown.use(repositoryLinks).use(figurePlaces),
+    config: (markdown) => void markdown.use(repositoryLinks).use(richImages).use(tabs),
     languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {

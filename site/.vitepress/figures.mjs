@@ -1,13 +1,13 @@
-// Shows figures where a page has the comment `<!-- figure: NAME -->`, and pictures of
-// docs/screenshots/ where it has the comment `<!-- screenshot: NAME: ALTERNATIVE TEXT -->`.
-// Elsewhere the comments are invisible, and the page says the same in words.
+// Shows more than the plain images that a page has in other places. A figure of docs/diagrams/ has
+// a narrow version for phones, or is interactive. A screenshot of docs/screenshots/ has a dark
+// version.
 import { figures } from "../diagrams/index.mjs";
 
 /** An interactive figure is a component of the theme. */
 const COMPONENTS = new Map([["session-timeline", "<SessionTimeline />"]]);
 
-const PLACE = /^<!-- figure: (.+) -->\s*$/;
-const SCREENSHOT = /^<!-- screenshot: ([\w-]+): (.+) -->\s*$/;
+const FIGURE = /^(.*\/diagrams\/([\w-]+))\.svg$/;
+const SCREENSHOT = /^(.*\/screenshots\/([\w-]+))-light\.png$/;
 
 /**
  * A screenshot's width, and what is shown of it: of idpauth's own pages, the card in the middle of
@@ -24,32 +24,45 @@ const PARTS = new Map([
 ]);
 
 /** @param {import("markdown-it").default} markdown */
-export function figurePlaces(markdown) {
-  const drawn = new Map(figures().map((figure) => [figure.name, htmlOf(figure)]));
-  const { html_block: other } = markdown.renderer.rules;
-  markdown.renderer.rules.html_block = (tokens, index, options, env, self) => {
-    const content = tokens[index]?.content ?? "";
-    const [, shot, text = ""] = SCREENSHOT.exec(content) ?? [];
-    if (shot !== undefined) return `${screenshot(shot, text)}\n`;
-    const name = PLACE.exec(content)?.[1];
-    if (name === undefined) return other?.(tokens, index, options, env, self) ?? "";
-    const html = COMPONENTS.get(name) ?? drawn.get(name);
-    if (html === undefined)
-      throw new Error(
-        `${env.relativePath}: there is no figure ${name} in site/diagrams/index.mjs.`,
-      );
-    return `${html}\n`;
-  };
+export function richImages(markdown) {
+  const drawn = new Map(figures().map((figure) => [figure.name, figure]));
+  markdown.core.ruler.push("rich-images", (state) => {
+    for (let index = state.tokens.length - 1; index > 0; index -= 1) {
+      const [image, ...others] = state.tokens[index]?.children ?? [];
+      if (image?.type !== "image" || others.length > 0) continue;
+      const html = htmlOf(image.attrGet("src") ?? "", image.content);
+      if (html === undefined) continue;
+      const block = new state.Token("html_block", "", 0);
+      block.content = `${html}\n`;
+      // The image is alone in its paragraph, so this includes the paragraph's begin and end.
+      state.tokens.splice(index - 1, 3, block);
+    }
+  });
+
+  /**
+   * @param {string} src
+   * @param {string} text
+   */
+  function htmlOf(src, text) {
+    const [, file = "", name = ""] = FIGURE.exec(src) ?? [];
+    const figure = drawn.get(name);
+    if (figure !== undefined) return COMPONENTS.get(name) ?? picture(file, figure);
+    const [, shot, part = ""] = SCREENSHOT.exec(src) ?? [];
+    return shot === undefined ? undefined : screenshot(shot, part, text);
+  }
 }
 
-/** @param {ReturnType<typeof figures>[number]} figure */
-function htmlOf({ name, title, description, wide, narrow }) {
+/**
+ * @param {string} file without its ending
+ * @param {ReturnType<typeof figures>[number]} figure
+ */
+function picture(file, { title, description, wide, narrow }) {
   const size = (/** @type {{ width: number, height: number }} */ { width, height }) =>
     `width="${width}" height="${height}"`;
   return [
     `<picture class="figure">`,
-    `<source media="(max-width: 639px)" srcset="../diagrams/${name}-narrow.svg" ${size(narrow)}>`,
-    `<img src="../diagrams/${name}.svg" ${size(wide)} alt="${quoted(`${title}. ${description}`)}">`,
+    `<source media="(max-width: 639px)" srcset="${file}-narrow.svg" ${size(narrow)}>`,
+    `<img src="${file}.svg" ${size(wide)} alt="${quoted(`${title}. ${description}`)}">`,
     "</picture>",
   ].join("");
 }
@@ -58,14 +71,15 @@ function htmlOf({ name, title, description, wide, narrow }) {
  * The site's switch for the colors sets a class, so CSS chooses one of the two. The browser doesn't
  * load the other.
  *
+ * @param {string} file without the scheme
  * @param {string} name
  * @param {string} text
  */
-function screenshot(name, text) {
+function screenshot(file, name, text) {
   const { width, height, shown } = PARTS.get(name) ?? PARTS.get(name.replace(/-.*/, "")) ?? WHOLE;
   const images = ["light", "dark"].map(
     (scheme) =>
-      `<img class="${scheme}" src="../screenshots/${name}-${scheme}.png" alt="${quoted(text)}" loading="lazy" style="width: ${(100 * WIDTH) / width}%">`,
+      `<img class="${scheme}" src="${file}-${scheme}.png" alt="${quoted(text)}" loading="lazy" style="width: ${(100 * WIDTH) / width}%">`,
   );
   return `<p class="screenshot" style="max-width: ${shown}px; aspect-ratio: ${width} / ${height}">${images.join("")}</p>`;
 }

@@ -1,10 +1,11 @@
-// The figures of the pages. A page has the comment `<!-- figure: NAME -->` where the site shows
-// one, and says the same in words.
+// The figures of the pages. `npm run diagrams` writes them to docs/diagrams/. A page shows one as an
+// image, and says the same in words.
 import { Drawing } from "./drawing.mjs";
 import * as guardCost from "./guard-cost.mjs";
 import * as guardedRequest from "./guarded-request.mjs";
 import * as lifeOfASession from "./life-of-a-session.mjs";
 import * as peersRace from "./peers-race.mjs";
+import * as sessionTimeline from "./session-timeline.mjs";
 import * as signIn from "./sign-in.mjs";
 import * as whereEverythingIs from "./where-everything-is.mjs";
 
@@ -16,6 +17,7 @@ const FIGURES = {
   "where-everything-is": whereEverythingIs,
   "sign-in": signIn,
   "life-of-a-session": lifeOfASession,
+  "session-timeline": sessionTimeline,
   "guarded-request": guardedRequest,
   "guard-cost": guardCost,
   "peers-race": peersRace,

@@ -39,9 +39,9 @@ const ERROR_LOG = "error.log";
 /** The blocks of a page in `docs/` in one language, such as `nginx`. */
 export function blocksOf(page: string, language: string): string[] {
   const text = readFileSync(path.join(ROOT, "docs", page), "utf8");
-  return [
-    ...text.matchAll(new RegExp(`^\`\`\`${language}(?: \\[.*?\\])?\\n(.*?)^\`\`\`$`, "gms")),
-  ].map(([, block = ""]) => block);
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
+    ([, block = ""]) => block,
+  );
 }
 
 export interface ProxyOptions {

@@ -59,7 +59,7 @@ describe("without addresses", () => {
       "See [the `list` [1]](../evidence/security.md#x).",
       "See the `list` [1].",
     ],
-    ["docs/about/evidence.md", "![A chart](../screenshots/soak.svg)", "A chart"],
+    ["docs/about/evidence.md", "![A chart](../screenshots/soak.svg)", "*Picture: A chart*"],
     ["docs/about/project.md", "[x](csrf-cases.md#y) [z](#z)", "[x](csrf-cases.md#y) [z](#z)"],
     [
       "README.md",
@@ -144,6 +144,7 @@ describe("with addresses", () => {
 
   it.each([
     ["docs/evidence/security.md", "https://idpauth.example/evidence/security.html"],
+    ["docs/diagrams/sign-in.svg", "https://idpauth.example/diagrams/sign-in.svg"],
     ["docs/tables/errors.md", `${FILES}/docs/tables/errors.md`],
     ["CONTRIBUTING.md", `${FILES}/CONTRIBUTING.md`],
   ])("a link to %s, which the package leaves out, leads to %s", (target, address) => {

@@ -21,7 +21,9 @@ it("each screenshot is on a page, in light and dark, and there is no other", () 
   const onPages = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".md"))
     .flatMap((file) => [
-      ...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^<!-- screenshot: ([\w-]+):/gm),
+      ...readFileSync(path.join(DOCS, file), "utf8").matchAll(
+        /^!\[.{20,}\]\(\.\.\/screenshots\/([\w-]+)-light\.png\)$/gm,
+      ),
     ])
     .map(([, name]) => name);
   const names = [DEMO_APP, ...Object.keys(STATES)].toSorted();

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DARK, LIGHT } from "../../site/diagrams/drawing.mjs";
@@ -11,15 +11,16 @@ const pages = readdirSync(DOCS, { recursive: true, encoding: "utf8" }).filter((f
   file.endsWith(".md"),
 );
 
-/** What the comments of this form name, in the order of the pages' paths. */
-function namesIn(comment: RegExp): string[] {
+/** The images of this form, in the order of the pages' paths. */
+function imagesIn(image: RegExp): { name: string; text: string }[] {
   return pages.flatMap((file) =>
-    [...readFileSync(path.join(DOCS, file), "utf8").matchAll(comment)].map(([, name = ""]) => name),
+    [...readFileSync(path.join(DOCS, file), "utf8").matchAll(image)].map(
+      ([, text = "", name = ""]) => ({ name, text }),
+    ),
   );
 }
 
-const places = namesIn(/^<!-- figure: (.+) -->$/gm);
-const screenshots = namesIn(/^<!-- screenshot: (.+) -->$/gm);
+const places = imagesIn(/^!\[(.+)\]\(\.\.\/diagrams\/(.+)\.svg\)$/gm);
 
 /** The relative luminance of WCAG 2. */
 function luminance(color: string): number {
@@ -35,10 +36,10 @@ function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-it("each figure is in one page, and a page names no other figure", () => {
-  expect(places.toSorted()).toEqual(
-    [...figures().map(({ name }) => name), "session-timeline"].toSorted(),
-  );
+it("each figure is in one page, with its title, and a page shows no other figure", () => {
+  const names = (images: readonly { name: string }[]) =>
+    images.toSorted((one, other) => one.name.localeCompare(other.name));
+  expect(names(places)).toEqual(names(figures().map(({ name, title }) => ({ name, text: title }))));
 });
 
 it.each(COSTS)("the bar of %s has the number that was measured", (framework, microseconds) => {
@@ -48,16 +49,6 @@ it.each(COSTS)("the bar of %s has the number that was measured", (framework, mic
     );
   }
 });
-
-it.each(screenshots)(
-  "the screenshot %s has an alternative text, and is there in light and dark",
-  (comment) => {
-    const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(comment) ?? [];
-    expect(text).not.toBe("");
-    for (const scheme of ["light", "dark"])
-      expect(existsSync(path.join(DOCS, `screenshots/${name}-${scheme}.png`))).toBe(true);
-  },
-);
 
 describe.each(figures())("the figure $name", ({ name, title, description, wide, narrow }) => {
   it.each([

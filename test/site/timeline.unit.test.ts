@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DAY as FIGURE } from "../../site/diagrams/life-of-a-session.mjs";
+import { DAY as LIFE } from "../../site/diagrams/life-of-a-session.mjs";
+import { DAY as TIMELINE } from "../../site/diagrams/session-timeline.mjs";
 import {
   describe as inWords,
   duration,
@@ -83,9 +84,18 @@ describe("the timeline of a session", () => {
 });
 
 it("the figure of a session's life shows what the policy decides", () => {
-  const { tokenLife, idleTimeout, maxAge, requests, refreshes, end } = FIGURE;
+  const { tokenLife, idleTimeout, maxAge, requests, refreshes, end } = LIFE;
   // The first request after the end of the day.
   const course = simulate({ ...DAY, tokenLife, idleTimeout, maxAge }, [...requests, 600]);
   expect(course.tokens.map(({ from }) => from)).toEqual([0, ...refreshes]);
   expect(course.end).toMatchObject({ at: end, limit: "idle" });
+});
+
+it("the figure in place of the timeline shows what the timeline shows first", () => {
+  const { requests, refreshes, end, ...settings } = TIMELINE;
+  expect(DAY).toMatchObject(settings);
+  const course = simulate(DAY);
+  expect(course.requests).toEqual(requests);
+  expect(course.tokens.map(({ from }) => from)).toEqual([0, ...refreshes]);
+  expect(course.end?.at).toBe(end);
 });

@@ -17,3 +17,9 @@ export function anchorsOf(page: string): Set<string> {
   }
   return anchors;
 }
+
+/** The anchors of a page that hold everywhere: the site shows the headings of tabs as tabs. */
+export function commonAnchorsOf(page: string): Set<string> {
+  const site = anchorsOf(page.replace(/^<!-- tabs -->$.*?^<!-- \/tabs -->$/gms, ""));
+  return new Set([...anchorsOf(page)].filter((anchor) => site.has(anchor)));
+}
