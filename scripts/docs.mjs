@@ -15,6 +15,7 @@ import {
   compatibilityPage,
   endpointsPage,
   errorsPage,
+  eventsPage,
   pageTextsPage,
   readTables,
   settingsPage,
@@ -76,6 +77,7 @@ const pages = {
     SETTINGS,
     tables,
   ),
+  "docs/reference/events.md": eventsPage(),
   "docs/reference/page-texts.md": pageTextsPage(en),
   "docs/reference/settings.md": settingsPage(SETTINGS),
   "docs/reference/errors.md": errorsPage(

@@ -2,6 +2,7 @@
 // docs/tables/, and that of a setting from the comment of its option. Pure, so that a test can compare them with the pages on disk;
 // scripts/docs.mjs writes them.
 import { readFileSync } from "node:fs";
+import { DETAIL_FIELDS, EVENT_FIELDS, EVENT_TABLE, LINE_FIELDS } from "./event-tables.mjs";
 
 /** The names of the files in docs/tables/. */
 const TABLES = /** @type {const} */ (["checks", "endpoints", "errors", "log", "reasons"]);
@@ -214,7 +215,7 @@ export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) 
       entry(`### ${code}`, `${row.title} (status ${row.status})`, text("errors", code), row.remedy),
     ),
     "## Log lines",
-    "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
+    "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. [events.md](events.md) lists the details of each line.",
     ...Object.entries(logCodes).flatMap(([code, [level, title]]) =>
       entry(
         `### ${code}`,
@@ -230,6 +231,109 @@ export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) 
       entry(`### ${code}`, undefined, row.text, row.remedy ?? ""),
     ),
   ]);
+}
+
+/**
+ * The page of the events and the log lines, with their fields.
+ *
+ * @returns {string}
+ */
+export function eventsPage() {
+  const fields = [...Object.entries(LINE_FIELDS), ...detailEntries()];
+  return page([
+    GENERATED,
+    "# Log lines and events",
+    "What idpauth emits and logs, and which of it is personal data. [Monitoring](../how-to/operations.md) shows how to get events, log lines and metrics.",
+    "No event and no log line contains a token, secret, state, nonce or verifier, nor a user's name, e-mail address, IP address, browser or session ID.",
+    "## Events",
+    'Get an event with `auth.on(event, listener)`, or from the channel `idpauth:EVENT` of `node:diagnostics_channel`. In TypeScript, its type is a property of `Events` from `idpauth`, such as `Events["login"]`.',
+    table(
+      ["Event", "Channel", "Emitted when"],
+      Object.entries(EVENT_TABLE).map(([name, { when }]) => [
+        `\`${name}\``,
+        `\`idpauth:${name}\``,
+        when,
+      ]),
+    ),
+    "## Fields of events",
+    "A field with few values can be a label of a metric. `with a limit` means that the provider, the driver or your code chooses some of the values, so limit the number of series.",
+    table(
+      [
+        "Field",
+        "Type",
+        "Meaning",
+        "Always in",
+        "If known, in",
+        "Values",
+        "Metric label",
+        "Personal data",
+      ],
+      Object.entries(EVENT_FIELDS).map(([name, { what, type, values, label, personal }]) => [
+        `\`${name}\``,
+        type,
+        what,
+        eventsWith(name, "always"),
+        eventsWith(name, "if known"),
+        values,
+        label,
+        personal,
+      ]),
+    ),
+    "## Fields of log lines",
+    "The option `log` and the channel `idpauth:log` get objects with `level`, `code`, `message` and `details`. The default log writes the first three.",
+    table(
+      ["Field", "Type", "Meaning", "Log lines", "Values", "Metric label", "Personal data"],
+      fields.map(([name, { what, type, lines, values, label, personal }]) => [
+        `\`${name}\``,
+        type,
+        what,
+        lines,
+        values,
+        label,
+        personal,
+      ]),
+    ),
+    ...PERSONAL_DATA,
+  ]);
+}
+
+const PERSONAL_DATA = [
+  "## Personal data",
+  "Only `subject` is personal data by itself. `issuer` and `time` next to it tell who did what when, so treat such an event as a whole.",
+  table(
+    ["What", "Keep it"],
+    [
+      ["Log lines", "as long as your other logs: they don't identify a user"],
+      ["Metrics", "as long as you like, without `subject`"],
+      [
+        "Events with `subject`",
+        "only in an [audit log](../how-to/audit-log.md#retention), until its retention policy deletes the row",
+      ],
+      [
+        "[Access logs](../how-to/access-logs.md) with the user's ID",
+        "for days or weeks: together with paths and times, they show what a user does",
+      ],
+    ],
+  ),
+];
+
+/** @returns {[string, import("./event-tables.mjs").LineFieldRow][]} */
+function detailEntries() {
+  return Object.entries(DETAIL_FIELDS).map(([name, row]) => [`details.${name}`, row]);
+}
+
+/**
+ * The names of the events that contain a field, in words.
+ *
+ * @param {string} field
+ * @param {import("./event-tables.mjs").Presence} presence
+ */
+function eventsWith(field, presence) {
+  const names = Object.entries(EVENT_TABLE).flatMap(([name, { fields }]) =>
+    /** @type {Readonly<Record<string, string>>} */ (fields)[field] === presence ? [name] : [],
+  );
+  if (names.length === Object.keys(EVENT_TABLE).length) return "all";
+  return names.map((name) => `\`${name}\``).join(", ");
 }
 
 /**

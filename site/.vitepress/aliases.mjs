@@ -127,6 +127,8 @@ export const ALIASES = {
   "how-to/operations.md": {
     "": ["metrics", "tracing", "spans", "OTel", "Grafana", "observability"],
   },
+  "reference/events.md": { "": ["PII", "GDPR", "data protection", "log fields", "event types"] },
+  "how-to/access-logs.md": { "": ["request log", "pino", "morgan", "log the user", "redact"] },
   "how-to/audit-log.md": { "": ["audit trail", "compliance", "GDPR", "login history"] },
   "deploy/containers.md": {
     "": [

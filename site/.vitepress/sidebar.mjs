@@ -87,6 +87,7 @@ export const sidebar = [
       { text: "Size and cost", link: "/deploy/sizing" },
       { text: "Cleaning, backup, restore", link: "/deploy/store-operation" },
       { text: "Monitoring", link: "/how-to/operations" },
+      { text: "Access logs", link: "/how-to/access-logs" },
       { text: "Audit log", link: "/how-to/audit-log" },
       { text: "Troubleshooting", link: "/how-to/troubleshooting" },
       { text: "Check a configuration", link: "/reference/check-live" },
@@ -97,6 +98,7 @@ export const sidebar = [
     items: [
       { text: "Settings", link: "/reference/settings" },
       { text: "Errors", link: "/reference/errors" },
+      { text: "Log lines and events", link: "/reference/events" },
       { text: "Supported versions", link: "/reference/compatibility" },
       { text: "Functions and guard", link: "/reference/accessors" },
       { text: "HTTP endpoints", link: "/reference/endpoints" },

@@ -11,6 +11,7 @@ import {
 } from "../errors.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
+import type { LogDetails } from "../events/log.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { DeclaredRules } from "../guard/declared-rules.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
@@ -180,7 +181,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
 }
 
 /** The details of the line for an error that the application didn't catch. */
-function causeOf(error: IdpAuthError): Readonly<Record<string, string>> {
+function causeOf(error: IdpAuthError): LogDetails {
   if (error instanceof ApiTokenError) return { reason: error.reason, api: error.api };
   return { reason: driverCode(error) };
 }

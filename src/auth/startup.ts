@@ -115,7 +115,7 @@ export function startedLine(
     sessionMaxAge: sessionMaxAge ?? "none",
     sessionIdleTimeout: sessionIdleTimeout ?? "none",
     sessionTtl,
-  };
+  } as const;
   const where = session === "host" ? "the framework's" : (store?.name ?? "memory");
   const details = { providers: named.join(", "), store: where, ...limits, path, debug };
   const words = Object.entries(details).map(([name, value]) => `${name} ${String(value)}`);

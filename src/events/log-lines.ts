@@ -1,7 +1,7 @@
 import { placeOf } from "../errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Events, ProviderEndpoint } from "./events.js";
-import type { LogEntry } from "./log.js";
+import type { LogDetails, LogEntry } from "./log.js";
 
 /**
  * The table of the log's codes that are neither error codes (docs/reference/errors.md has those)
@@ -113,11 +113,7 @@ export function reasonLine(
  *
  * @param name as the application writes it, such as `pages.render`
  */
-export function functionThrew(
-  name: string,
-  error: unknown,
-  more: Readonly<Record<string, string>> = {},
-): LogEntry {
+export function functionThrew(name: string, error: unknown, more: LogDetails = {}): LogEntry {
   const kind = kindOf(error);
   const place = placeOf(error);
   return functionFailed(
@@ -129,7 +125,7 @@ export function functionThrew(
 /** The line of a function of the application that did something else that it must not. */
 export function functionFailed(
   what: string,
-  details: Readonly<Record<string, string>> & { readonly function: string; readonly kind: string },
+  details: LogDetails & { readonly function: string; readonly kind: string },
 ): LogEntry {
   return { ...logLine("function_threw", `\`${details.function}\` ${what}.`), details };
 }

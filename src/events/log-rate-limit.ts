@@ -45,7 +45,7 @@ export function rateLimited(log: Log, clock: Clock): Log {
     const key =
       kinds.has(name) || kinds.size < MAX_KINDS
         ? name
-        : `${entry.code} ${String(entry.details?.["provider"] ?? "")}`;
+        : `${entry.code} ${entry.details?.provider ?? ""}`;
     const kind = kinds.get(key) ?? { lines: 0, suppressed: undefined };
     kinds.set(key, kind);
     kind.lines += 1;
@@ -60,10 +60,10 @@ export function rateLimited(log: Log, clock: Clock): Log {
   };
 }
 
-const KIND = ["provider", "endpoint", "reason", "function"];
+const KIND = ["provider", "endpoint", "reason", "function"] as const;
 
 function kindOf({ code, details }: LogEntry): string {
   return details === undefined
     ? code
-    : [code, ...KIND.map((name) => String(details[name] ?? ""))].join(" ");
+    : [code, ...KIND.map((name) => details[name] ?? "")].join(" ");
 }

@@ -1,3 +1,31 @@
+interface Details {
+  provider: string;
+  api: string;
+  endpoint: string;
+  reason: string;
+  cause: string;
+  status: number;
+  error: string;
+  function: string;
+  kind: string;
+  place: string;
+  page: string;
+  language: string;
+  paths: string;
+  count: number;
+  suppressed: number;
+  providers: string;
+  store: string;
+  sessionMaxAge: number | "none";
+  sessionIdleTimeout: number | "none";
+  sessionTtl: number;
+  path: string;
+  debug: boolean;
+}
+
+/** The details of a log line. docs/reference/events.md says which line has which. */
+export type LogDetails = Readonly<Partial<Details>>;
+
 /** One log line. It never contains a token, secret, state, nonce or verifier. */
 export interface LogEntry {
   /** In rising order of severity. The default log leaves `info` out. */
@@ -7,7 +35,7 @@ export interface LogEntry {
   /** English text. Its wording can change; use `code` for alerts. */
   readonly message: string;
   /** Details that are safe to write down: status codes, durations, error codes of the provider. */
-  readonly details?: Readonly<Record<string, string | number | boolean>>;
+  readonly details?: LogDetails;
 }
 
 /** Writes one log line. It may be async; the caller does not wait for it and ignores its errors. */

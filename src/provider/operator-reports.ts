@@ -4,7 +4,7 @@ import { textWith, type SettingNames, type SettingText } from "../config/setting
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
-import type { LogEntry } from "../events/log.js";
+import type { LogDetails, LogEntry } from "../events/log.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { DOUBT_LINE_MS } from "./doubts.js";
 
@@ -36,11 +36,7 @@ export interface OperatorReports {
   /** Reports that the endpoint works. A misconfiguration that returns later is reported again. */
   resolved(endpoint: Misconfiguration["endpoint"]): void;
   /** Writes the log line of a request that idpauth could do without. */
-  warn(
-    endpoint: "userinfo" | "revocation",
-    message: SettingText,
-    details: Record<string, string | number>,
-  ): void;
+  warn(endpoint: "userinfo" | "revocation", message: SettingText, details: LogDetails): void;
 }
 
 /** @param names of the settings, as this provider's are set */
@@ -54,7 +50,7 @@ export function createOperatorReports(
   /** When each doubt had its last line, on the clock's `monotonic()`. */
   const doubtedAt = new Map<string, number>();
 
-  function entry(message: SettingText, details: NonNullable<LogEntry["details"]>): LogEntry {
+  function entry(message: SettingText, details: LogDetails): LogEntry {
     const text = textWith(names, message);
     return { level: "error", code: "provider_misconfigured", message: text, details };
   }
@@ -90,7 +86,7 @@ export function createOperatorReports(
   function warn(
     endpoint: "userinfo" | "revocation",
     message: SettingText,
-    details: Record<string, string | number>,
+    details: LogDetails,
   ): void {
     events.log({
       level: "warn",

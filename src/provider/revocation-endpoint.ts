@@ -1,5 +1,6 @@
 import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
+import type { LogDetails } from "../events/log.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Discovery } from "./discovery.js";
 import { errorCode, withDeadline } from "./http-to-provider.js";
@@ -48,7 +49,7 @@ export function createRevocationEndpoint(
     return failed(withoutUndefined({ status: response.status, error: errorCode(response) }));
   }
 
-  function failed(details: Record<string, string | number>): false {
+  function failed(details: LogDetails): false {
     connection.warn("revocation", "A token couldn't be revoked.", details);
     return false;
   }

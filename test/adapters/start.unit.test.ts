@@ -112,7 +112,7 @@ describe("the log line of the first start", () => {
       issuer: undefined,
       providers,
     });
-    expect(line?.details?.["providers"]).toBe(
+    expect(line?.details?.providers).toBe(
       "staff (https://staff.example), partners (https://partners.example)",
     );
     expect(JSON.stringify(line)).not.toContain("secret");

@@ -255,9 +255,7 @@ export async function expectIssuerMismatch(stage: Stage): Promise<string> {
   expect(await userOf(browser)).toBeNull();
   expect(application.provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery"]);
   expect(
-    application.log
-      .filter(({ level }) => level === "error")
-      .map(({ details }) => details?.["reason"]),
+    application.log.filter(({ level }) => level === "error").map(({ details }) => details?.reason),
   ).toEqual(["issuer_mismatch"]);
   return "503, issuer_mismatch in the log; no user was sent to the authorization endpoint";
 }

@@ -5,6 +5,7 @@ import {
   compatibilityPage,
   endpointsPage,
   errorsPage,
+  eventsPage,
   pageTextsPage,
   rangeInWords,
   readOptionComments,
@@ -79,6 +80,11 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
     expect(onDisk("errors.md")).toBe(errors);
+  });
+
+  it("docs/reference/events.md is what the tables of events and fields say; if not, run `npm run docs`", () => {
+    expect(onDisk("events.md")).toBe(eventsPage());
+    expect(onDisk("events.md")).toMatch(/^\| `subject` \| .* \| yes \|$/m);
   });
 
   it("docs/reference/endpoints.md has the router's endpoints, with their methods and settings; if not, run `npm run docs`", () => {

@@ -14,11 +14,9 @@ import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics
 import { auditIdpauth } from "../../examples/metrics/audit-log.mjs";
 import { observeIdpauth as observeByPrometheus } from "../../examples/metrics/prometheus.mjs";
 import { traceIdpauth } from "../../examples/metrics/traces.mjs";
-import type { Events } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const page = readFileSync(path.join(root, "docs/how-to/operations.md"), "utf8");
 
 let application: Application;
 beforeEach(async () => (application = await startApplication()));
@@ -43,22 +41,6 @@ async function aDay(): Promise<void> {
 }
 
 describe("docs/how-to/operations.md", () => {
-  it("names every event and every channel", () => {
-    const names: Record<keyof Events, true> = {
-      login: true,
-      refresh: true,
-      logout: true,
-      blocked: true,
-      ended: true,
-      failure: true,
-      outage: true,
-    };
-    for (const name of Object.keys(names)) {
-      expect(page).toContain(`\n| \`${name}\` |`);
-      expect(page).toContain(`\`idpauth:${name}\``);
-    }
-  });
-
   it("the recipe for Prometheus counts and times", async () => {
     const registry = new Registry();
     observeByPrometheus([registry]);

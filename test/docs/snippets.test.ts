@@ -87,11 +87,11 @@ vi.mock("redis", async (original) => {
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
- * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/browser/helmet.browser.test.ts and
- * test/browser/step-up.browser.matrix.test.ts run these.
+ * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/events/access-logs.test.ts,
+ * test/browser/helmet.browser.test.ts and test/browser/step-up.browser.matrix.test.ts run these.
  */
 const RUN_ELSEWHERE =
-  /^live-connections\/|^production\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
+  /^access-logs\/|^live-connections\/|^production\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,
@@ -961,32 +961,6 @@ describe("docs/snippets/several-components", () => {
     await browser.get("/idpauth/logout/");
     provider.person = { ...GRACE, tenant: "unknown" };
     expect((await browser.follow("/orders")).status).toBe(403);
-  });
-});
-
-describe("docs/snippets/audit-log/requests.mjs", () => {
-  it("logs who each request was, also on a 403, a step-up, a probe and a logout, and keeps no session alive", async () => {
-    provider.person = { ...ADA, sub: "ada-1815", groups: ["staff"] };
-    const { app, lines } = await load<{ app: kit.TestedApplication; lines: unknown[] }>(
-      "audit-log/requests.mjs",
-    );
-    const browser = (user = await kit.browser(app));
-    const logged = async (target: string) => {
-      lines.length = 0;
-      const { status } = await browser.get(target);
-      await vi.waitFor(() => expect(lines).toHaveLength(1));
-      return [status, (lines[0] as { user: unknown }).user];
-    };
-    expect(await logged("/reports")).toEqual([401, null]);
-    await browser.follow("/idpauth/login/");
-    expect(await logged("/reports")).toEqual([200, "ada-1815"]);
-    expect(await logged("/admin")).toEqual([403, "ada-1815"]);
-    provider.clock.advance(120_000);
-    expect(await logged("/transfer")).toEqual([401, "ada-1815"]);
-    expect(await logged("/idpauth/session?slide=false")).toEqual([200, "ada-1815"]);
-    expect(await logged("/unread")).toEqual([404, null]);
-    expect(await logged("/idpauth/logout/?response=json")).toEqual([200, "ada-1815"]);
-    expect(await logged("/idpauth/session")).toEqual([200, null]);
   });
 });
 

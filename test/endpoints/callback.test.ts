@@ -1054,7 +1054,7 @@ describe("[R12] a login that was started before the user signed in", () => {
     expect(
       application.log
         .filter(({ code }) => code === "callback_failed")
-        .map(({ details }) => details?.["reason"]),
+        .map(({ details }) => details?.reason),
     ).toEqual(["another_user"]);
   });
 

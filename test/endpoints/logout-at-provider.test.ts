@@ -39,7 +39,7 @@ const revocations = () => app.provider.requestsTo("revoke").length;
 const skipped = () =>
   app.log
     .filter(({ code }) => code === "logout_not_at_provider")
-    .map(({ details }) => details?.["reason"]);
+    .map(({ details }) => details?.reason);
 
 describe("logout at the provider", () => {
   it("goes on to end_session_endpoint with hint, client, address and state, and comes back", async () => {
@@ -281,7 +281,7 @@ describe("front-channel logout", () => {
     }
     const refused = app.log
       .filter(({ code }) => code === "frontchannel_logout_failed")
-      .map(({ details }) => details?.["reason"]);
+      .map(({ details }) => details?.reason);
     expect(refused).toEqual(Array.from({ length: 6 }, () => "not_in_a_frame"));
     expect((await app.user().get(target, { headers: { "sec-fetch-dest": "iframe" } })).status).toBe(
       200,

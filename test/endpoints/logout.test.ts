@@ -414,7 +414,7 @@ describe("[REV-3] revocation", () => {
     const user = await signedIn();
     application.provider.fault("revoke", { kind: "status", status: 503 });
     await user.get(LOGOUT);
-    const lines = application.log.filter(({ details }) => details?.["endpoint"] === "revocation");
+    const lines = application.log.filter(({ details }) => details?.endpoint === "revocation");
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toContain(newest("refresh_token"));
   });

@@ -45,7 +45,7 @@ describe("[L10] a flood of log lines", () => {
     lines.length = 0;
     log(line("callback_failed", { provider: "b", reason: "state" }));
     log(line("refresh_failed", { provider: "b", reason: "999" }));
-    expect(lines.map(({ code, details }) => [code, details?.["provider"]])).toEqual([
+    expect(lines.map(({ code, details }) => [code, details?.provider])).toEqual([
       ["callback_failed", "b"],
       ["refresh_failed", "b"],
     ]);
@@ -83,7 +83,7 @@ describe("[L10] a flood of log lines", () => {
     repeat(15, () => log(line("a")));
     now = WINDOW_MS;
     log(line("a"));
-    expect(lines.slice(MAX_LINES).map(({ details }) => details?.["suppressed"])).toEqual([
+    expect(lines.slice(MAX_LINES).map(({ details }) => details?.suppressed)).toEqual([
       5,
       undefined,
     ]);
@@ -109,7 +109,7 @@ describe("[L10] a flood of log lines", () => {
     expect(lines.length).toBeLessThanOrEqual(200 + MAX_LINES);
     expect(clock.pendingTimers).toBeLessThanOrEqual(201);
     clock.advance(WINDOW_MS);
-    expect(lines.filter(({ details }) => details?.["suppressed"] !== undefined)).toHaveLength(1);
+    expect(lines.filter(({ details }) => details?.suppressed !== undefined)).toHaveLength(1);
   });
 
   it("nor lets a known kind pass ten lines more once there are too many kinds", () => {
@@ -121,9 +121,7 @@ describe("[L10] a flood of log lines", () => {
       log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })),
     );
     repeat(MAX_LINES, known);
-    expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(
-      MAX_LINES,
-    );
+    expect(lines.filter(({ details }) => details?.reason === "timeout")).toHaveLength(MAX_LINES);
   });
 
   it("of invented reasons without end doesn't keep later kinds from being distinguished", () => {
@@ -134,7 +132,7 @@ describe("[L10] a flood of log lines", () => {
     lines.length = 0;
     repeat(20, () => log(line("callback_failed", { reason: "state" })));
     void log(line("callback_failed", { reason: "id_token_nonce" }));
-    expect(lines.filter(({ details }) => details?.["reason"] === "state")).toHaveLength(10);
+    expect(lines.filter(({ details }) => details?.reason === "state")).toHaveLength(10);
     expect(lines.at(-1)?.details).toEqual({ reason: "id_token_nonce" });
   });
 });

@@ -26,7 +26,7 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   return application.user();
 }
 
-const told = () => application.log.map(({ code, details }) => [code, details?.["reason"]]);
+const told = () => application.log.map(({ code, details }) => [code, details?.reason]);
 
 afterEach(() => application.stop());
 

@@ -115,7 +115,7 @@ describe("[F14] the provider over TLS", () => {
   const refusals = () =>
     run.log
       .filter(({ code }) => code === "provider_unavailable")
-      .map(({ details }) => details?.["reason"]);
+      .map(({ details }) => details?.reason);
 
   it("[F14] a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
     await start(true);

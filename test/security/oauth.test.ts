@@ -541,7 +541,7 @@ describe("revocation (RFC 7009)", () => {
       expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
       expect([requests, await user.isSignedIn()]).toEqual([[], false]);
       expect(
-        application.log.filter(({ details }) => details?.["endpoint"] === "revocation"),
+        application.log.filter(({ details }) => details?.endpoint === "revocation"),
       ).toHaveLength(1);
     },
   );

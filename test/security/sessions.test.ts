@@ -449,7 +449,7 @@ describe("failures", () => {
               ),
             );
             // Where a discovery document redirects to is what an operator has to know.
-            const lines = app.log.filter(({ details }) => details?.["reason"] !== "redirect");
+            const lines = app.log.filter(({ details }) => details?.reason !== "redirect");
             expect(JSON.stringify(lines)).not.toContain(MARK);
             app.provider.clearFaults();
             app.clock.advance(121_000);
