@@ -312,6 +312,56 @@ describe("docs/snippets/forward-auth", () => {
   });
 });
 
+describe("docs/snippets/migrate", () => {
+  it.each([
+    ["auth-js.ts", "__Secure-authjs.session-token"],
+    ["better-auth.ts", "__Secure-better-auth.session_token"],
+  ])(
+    "%s accepts the old session until the user has a new one, and keeps the user's id",
+    async (file, oldCookie) => {
+      const { pool } = await load<{
+        pool: { query: (text: string, values: string[]) => Promise<{ rows: object[] }> };
+      }>("user-table/pool.mjs", false);
+      let rows: object[] = [{ userId: "u7" }];
+      const query = vi.spyOn(pool, "query").mockImplementation(async () => ({ rows }));
+      const { old } = await load<{
+        old: { userId: (req: unknown) => Promise<string | undefined> };
+      }>("migrate/old.ts", false);
+      vi.spyOn(old, "userId").mockResolvedValue("u3");
+      const browser = await open(`migrate/${file}`);
+      expect((await browser.get("/orders")).json()).toBe("u3");
+
+      await browser.follow("/idpauth/login/");
+      expect(query.mock.lastCall?.[1]).toEqual([expect.any(String)]);
+      const orders = await browser.get("/orders", {
+        headers: { cookie: `${browser.cookie}; ${oldCookie}=old; theme=dark` },
+      });
+      expect(orders.json()).toBe("u7");
+      expect(orders.headers["set-cookie"]).toEqual([
+        expect.stringMatching(new RegExp(`^${oldCookie}=; Path=/; Expires=.*1970.*; Secure$`)),
+      ]);
+
+      vi.spyOn(old, "userId").mockResolvedValue(undefined);
+      await browser.follow("/sign-out");
+      expect((await browser.get("/orders")).status).toBe(401);
+      rows = [];
+      expect((await browser.follow("/idpauth/login/")).status).toBe(403);
+    },
+  );
+
+  it("oauth2-proxy.mjs sends oauth2-proxy's headers for staff only", async () => {
+    const browser = await open("migrate/oauth2-proxy.mjs");
+    expect((await browser.get("/auth/check")).status).toBe(401);
+    await browser.follow("/idpauth/login/");
+    const check = await browser.get("/auth/check");
+    expect([check.status, check.headers["x-auth-request-email"]]).toEqual([204, GRACE.email]);
+    expect(check.headers["x-auth-request-user"]).toEqual(expect.any(String));
+    provider.person = { ...GRACE, groups: ["guests"] };
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/auth/check")).status).toBe(403);
+  });
+});
+
 describe("docs/snippets/user-table", () => {
   let queries: unknown[][] = [];
   beforeEach(async () => {
