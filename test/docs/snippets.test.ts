@@ -314,11 +314,11 @@ describe("docs/snippets/forward-auth", () => {
 
 describe("docs/snippets/migrate", () => {
   it.each([
-    ["auth-js.ts", "__Secure-authjs.session-token"],
-    ["better-auth.ts", "__Secure-better-auth.session_token"],
+    ["auth-js.ts", "__Secure-authjs.session-token", "/auth/signin"],
+    ["better-auth.ts", "__Secure-better-auth.session_token", "/sign-in"],
   ])(
-    "%s accepts the old session until the user has a new one, and keeps the user's id",
-    async (file, oldCookie) => {
+    "%s accepts both sessions, moves new sign-ins with a setting, and keeps the user's id",
+    async (file, oldCookie, oldSignIn) => {
       const { pool } = await load<{
         pool: { query: (text: string, values: string[]) => Promise<{ rows: object[] }> };
       }>("user-table/pool.mjs", false);
@@ -343,7 +343,10 @@ describe("docs/snippets/migrate", () => {
 
       vi.spyOn(old, "userId").mockResolvedValue(undefined);
       await browser.follow("/sign-out");
+      expect((await browser.get("/orders")).headers.location).toBe(oldSignIn);
+      vi.stubEnv("SIGN_IN_WITH", "idpauth");
       expect((await browser.get("/orders")).status).toBe(401);
+      vi.unstubAllEnvs();
       rows = [];
       expect((await browser.follow("/idpauth/login/")).status).toBe(403);
     },

@@ -20,12 +20,14 @@ const auth = idpAuth({
 auth.mount(app);
 
 const signedIn: RequestHandler = async (req, res, next) => {
-  if ((await auth.getSession(req)) === null) {
-    res.locals["oldUserId"] = await old.userId(req);
-    if (res.locals["oldUserId"] !== undefined) return next();
+  if ((await auth.getSession(req)) !== null) {
+    clearOldCookies(req, res); // so that a logout doesn't bring the old session back
+    return auth.idpRequired(req, res, next);
   }
-  clearOldCookies(req, res);
-  return auth.idpRequired(req, res, next);
+  res.locals["oldUserId"] = await old.userId(req);
+  if (res.locals["oldUserId"] !== undefined) return next();
+  if (process.env["SIGN_IN_WITH"] === "idpauth") return auth.idpRequired(req, res, next);
+  res.redirect("/auth/signin");
 };
 
 async function userIdOf(req: Request, res: Response): Promise<string | undefined> {
