@@ -3,15 +3,15 @@ import { idpAuth } from "idpauth/fastify";
 const auth = idpAuth();
 
 // #region log
-import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
+import fastify from "fastify";
 
 const app = fastify({
   logger: {
     serializers: {
-      req: ({ method, url }: FastifyRequest) => ({ method, path: url.split("?")[0] }),
-      res: ({ statusCode, request }: FastifyReply) => ({
+      req: ({ method, url }) => ({ method, path: url.split("?")[0] }),
+      res: ({ statusCode, request }) => ({
         statusCode,
-        user: request === undefined ? null : (auth.seenSession(request)?.user.id ?? null),
+        user: (request && auth.seenSession(request)?.user.id) ?? null,
       }),
     },
   },

@@ -5,10 +5,11 @@ export const app = express();
 const auth = idpAuth();
 
 // #region log
+import type { Request } from "express";
 import morgan from "morgan";
 
-morgan.token("user", (req: express.Request) => auth.seenSession(req)?.user.id ?? "-");
-morgan.token("path", (req: express.Request) => req.originalUrl.split("?")[0]);
+morgan.token("user", (req: Request) => auth.seenSession(req)?.user.id ?? "-");
+morgan.token("path", (req: Request) => req.originalUrl.split("?")[0]);
 
 app.use(morgan(":date[iso] :method :path :status :response-time ms user=:user"));
 auth.mount(app);

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { hasClaim } from "idpauth";
 import { idpAuth } from "idpauth/express";
@@ -7,11 +6,13 @@ export const app = express();
 const auth = idpAuth();
 
 // #region log
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Request } from "express";
 import { pinoHttp } from "pino-http";
 
 const withUser = (req: IncomingMessage, _res: ServerResponse, line: object) => ({
   ...line,
-  user: auth.seenSession(req as express.Request)?.user.id ?? null,
+  user: auth.seenSession(req as Request)?.user.id ?? null,
 });
 
 app.use(

@@ -93,7 +93,7 @@ export const otherSiteRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start({ options: { logoutAtProvider: true } });
       assert.equal((await signedOut(app, EVIL)).href, `${app.origin}/idpauth/`);
       const { details } = app.log.find(({ code }) => code === "logout_not_at_provider") ?? {};
-      assert.equal(details?.["reason"], "cross_site");
+      assert.equal(details?.reason, "cross_site");
     },
   },
   {
