@@ -14,10 +14,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { isShipped } from "./entries.mjs";
 import { needPackages } from "./framework-install.mjs";
 import { packFolder, packPackage } from "./pack-package.mjs";
 import { failingConsumers } from "./package-consumers.mjs";
 import { failingDeclarations } from "./package-declarations.mjs";
+import { pageWithLinks, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 
 /** The most bytes of the tarball. */
@@ -102,9 +104,11 @@ function pagesNamed() {
   const code = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts"),
   );
-  const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) =>
-    readFileSync(path.join(root, file), "utf8"),
+  const [readme, ...texts] = ["README.md", ...code.map((file) => path.join("src", file))].map(
+    (file) => readFileSync(path.join(root, file), "utf8"),
   );
+  // The package's README has no link to what isn't in the package.
+  texts.push(pageWithLinks(readme ?? "", "README.md", readProject(), "", isShipped));
   return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))];
 }
 

@@ -117,13 +117,14 @@ export class Drawing {
   }
 
   /**
-   * A bar of a timeline.
+   * A bar of a timeline or a chart.
    *
    * @param {Rectangle} rectangle
-   * @param {"full" | "faint"} kind
+   * @param {"full" | "faint" | "empty"} kind
    */
   bar(rectangle, kind) {
-    this.#parts.push(`<rect ${edges(rectangle)} rx="3" class="bar ${kind}"/>`);
+    const style = kind === "empty" ? "surface box" : `bar ${kind}`;
+    this.#parts.push(`<rect ${edges(rectangle)} rx="3" class="${style}"/>`);
     this.#reach(rectangle.y + rectangle.height);
   }
 

@@ -31,7 +31,7 @@ export function draw(drawing) {
       bold: true,
     });
     if (isNarrow) y = bottom + 2;
-    drawing.bar({ x: left, y, width: room, height: 20 }, "faint");
+    drawing.bar({ x: left, y, width: room, height: 20 }, "empty");
     if (race.succeeded > 0)
       drawing.bar({ x: left, y, width: (room * race.succeeded) / COUNT, height: 20 }, "full");
     const requests = `${race.most} token ${race.most === 1 ? "request" : "requests"}`;

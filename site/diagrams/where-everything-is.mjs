@@ -3,7 +3,7 @@
 export const title = "Where everything is";
 export const description =
   "The browser holds only the session cookie. Your app with idpauth holds the secrets, and decrypts a session's record while a request runs. " +
-  "The session store holds encrypted records. Tokens travel only between your app and the provider.";
+  "The session store holds encrypted records. No access or refresh token reaches the browser.";
 
 /** @param {Drawing} drawing */
 export function draw(drawing) {

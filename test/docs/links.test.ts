@@ -81,8 +81,10 @@ const mistakesIn = (links: readonly Link[], isThere = isInPackage) =>
   links.flatMap((link) => mistakeIn(link, isThere) ?? []);
 
 /** The pages that a text names, such as `docs/reference/errors.md#e001`. */
-function mentionsIn(file: string): Link[] {
-  const found = textOf(file).matchAll(/(?<![\w/.-])(?:\.\/)?(docs\/[\w./-]*?\.md(?:#[\w-]+)?)/g);
+function mentionsIn(file: string, folder?: string): Link[] {
+  const found = textOf(file, folder).matchAll(
+    /(?<![\w/.-])(?:\.\/)?(docs\/[\w./-]*?\.md(?:#[\w-]+)?)/g,
+  );
   return [...found].map(([, target = ""]) => ({ from: "README.md", target }));
 }
 
@@ -125,7 +127,9 @@ describe("the package's documentation", () => {
     const targets = pages
       .flatMap((page) => linksOf(page, addressed.folder))
       .flatMap(({ target }) => {
-        const file = /^https:\/\/git\.example\/idpauth\/idpauth\/blob\/v[\d.]+\/(.*)/.exec(target);
+        const file = /^https:\/\/git\.example\/idpauth\/idpauth\/(?:blob|raw)\/v[\d.]+\/(.*)/.exec(
+          target,
+        );
         const page = /^https:\/\/idpauth\.example\/(.+)\.html(#.*)?$/.exec(target);
         if (page) return `docs/${page[1]!}.md${page[2] ?? ""}`;
         return file?.[1] ?? [];
@@ -140,9 +144,10 @@ describe("the package's documentation", () => {
       recursive: true,
       encoding: "utf8",
     }).filter((file) => file.endsWith(".ts"));
-    const mentions = [...pages, ...sources.map((file) => path.posix.join("src", file))].flatMap(
-      mentionsIn,
-    );
+    const mentions = [
+      ...pages.flatMap((page) => mentionsIn(page, plain.folder)),
+      ...sources.flatMap((file) => mentionsIn(path.posix.join("src", file))),
+    ];
     expect(mentions.length).toBeGreaterThan(10);
     expect(mistakesIn(mentions)).toEqual([]);
   });

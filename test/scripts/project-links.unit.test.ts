@@ -123,6 +123,11 @@ describe("with addresses", () => {
     ],
     ["docs/evidence/security.md", "[x](../../test/stores)", `[x](${FILES}/test/stores)`],
     [
+      "README.md",
+      "![A chart](docs/diagrams/x.svg)",
+      "![A chart](https://git.example/idpauth/idpauth/raw/v1.2.3/docs/diagrams/x.svg)",
+    ],
+    [
       "docs/how-to/csrf.md",
       "In the\nrepository, x.",
       "In [the\nrepository](https://git.example/idpauth/idpauth), x.",

@@ -57,7 +57,7 @@ describe("`npm run release -- --rehearse`", () => {
       bugs: { url: "https://git.example/idpauth/idpauth/issues" },
     });
     expect(read("README.md")).toContain(
-      "[when a user signs out](https://idpauth.example/how-to/signing-out.html)",
+      "[signing out](https://idpauth.example/how-to/signing-out.html)",
     );
     expect(read("SECURITY.md")).toContain("(mailto:x@idpauth.example)");
     const notes = readFileSync(path.join(ROOT, "release/rehearsal/notes.md"), "utf8");
