@@ -95,8 +95,6 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = project.repository && `${project.repository}/blob/v${version}`;
-  // A page can show an image only from the address of the file itself.
-  const images = project.repository && `${project.repository}/raw/v${version}`;
   const released = text
     .replace(BEFORE_RELEASE, (_, /** @type {string} */ now, /** @type {string} */ then) => {
       const replacement = files === "" ? now.trim() : withReports(then.trim(), project);
@@ -111,7 +109,7 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
       const isPage = target.startsWith("docs/");
       if (isBeside(target) && (isPage ? !isAlone : files === "")) return link;
       const address = isPage ? siteAddress(target, project) : "";
-      const found = address || (files && `${image === "" ? files : images}/${target}`);
+      const found = address || (files && `${files}/${target}`);
       if (found !== "") return `${image}[${words}](${found}${anchor})`;
       return image === "" ? words : `*Picture: ${words}*`;
     }),

@@ -125,7 +125,7 @@ describe("with addresses", () => {
     [
       "README.md",
       "![A chart](docs/diagrams/x.svg)",
-      "![A chart](https://git.example/idpauth/idpauth/raw/v1.2.3/docs/diagrams/x.svg)",
+      "![A chart](https://idpauth.example/diagrams/x.svg)",
     ],
     [
       "docs/how-to/csrf.md",
