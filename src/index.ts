@@ -38,7 +38,7 @@ export {
   type Finding,
 } from "./errors.js";
 export type { Events } from "./events/events.js";
-export type { Log, LogDetails, LogEntry } from "./events/log.js";
+export type { Log, LogEntry } from "./events/log.js";
 export type { Blocked } from "./guard/blocked.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
 export type { IdpRequest } from "./http/request.js";

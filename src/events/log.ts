@@ -23,9 +23,6 @@ interface Details {
   debug: boolean;
 }
 
-/** The details of a log line. docs/reference/events.md says which line has which. */
-export type LogDetails = Readonly<Partial<Details>>;
-
 /** One log line. It never contains a token, secret, state, nonce or verifier. */
 export interface LogEntry {
   /** In rising order of severity. The default log leaves `info` out. */
@@ -34,9 +31,12 @@ export interface LogEntry {
   readonly code: string;
   /** English text. Its wording can change; use `code` for alerts. */
   readonly message: string;
-  /** Details that are safe to write down: status codes, durations, error codes of the provider. */
-  readonly details?: LogDetails;
+  /** Safe to write down. docs/reference/events.md says which line has which details. */
+  readonly details?: Readonly<Partial<Details>>;
 }
+
+/** The details of a log line. */
+export type LogDetails = NonNullable<LogEntry["details"]>;
 
 /** Writes one log line. It may be async; the caller does not wait for it and ignores its errors. */
 export type Log = (entry: LogEntry) => unknown;
