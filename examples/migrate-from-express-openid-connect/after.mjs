@@ -1,17 +1,20 @@
 // The application after the migration, with idpauth alone.
+// #region after
 import express from "express";
 import { hasClaim } from "idpauth";
 import { idpAuth } from "idpauth/express";
 import { sqliteStore } from "idpauth/sqlite";
-import { listen } from "./listen.mjs";
 import { clearOldCookies } from "./old-cookies.mjs";
+// #endregion
+import { listen } from "./listen.mjs";
 import { ordersUrl } from "./orders-api.mjs";
 import { accountPage, adminPage, homePage, ordersPage } from "./pages.mjs";
 import { userIdOf } from "./users.mjs";
 
+// #region after
+
 const app = express();
 
-// #region after
 const auth = idpAuth({
   store: sqliteStore("sessions.db"),
   sessionIdleTimeout: 24 * 60 * 60,

@@ -1,20 +1,24 @@
 // The application during the migration. New sign-ins use idpauth, and sessions of
 // express-openid-connect continue.
+// #region mount
 import express from "express";
 import oidc from "express-openid-connect";
 import { idpAuth } from "idpauth/express";
 import { sqliteStore } from "idpauth/sqlite";
+import { forwardLogoutToken } from "./forward-logout-token.mjs";
+import { useBothSessions } from "./old-sessions.mjs";
+// #endregion
 import { listen } from "./listen.mjs";
 import { logoutEntries } from "./logout-entries.mjs";
-import { forwardLogoutToken, useBothSessions } from "./old-sessions.mjs";
 import { ordersUrl } from "./orders-api.mjs";
 import { accountPage, adminPage, homePage, ordersPage } from "./pages.mjs";
 import { userIdOf } from "./users.mjs";
 
+// #region mount
+
 const { auth: oldAuth, claimIncludes, requiresAuth } = oidc;
 const app = express();
 
-// #region mount
 const auth = idpAuth({
   store: sqliteStore("sessions.db"),
   sessionIdleTimeout: 24 * 60 * 60, // as rollingDuration
@@ -44,7 +48,9 @@ app.use(
     routes: { login: false, logout: false }, // new
   }),
 );
-app.use(useBothSessions(auth)); // adds /login and /logout
+app.use(useBothSessions(auth));
+app.get("/login", (req, res) => res.oidc.login({ returnTo: "/" }));
+app.get("/logout", (req, res) => res.oidc.logout());
 // #endregion
 
 app.get("/", (req, res) => {
