@@ -127,9 +127,7 @@ describe("the package's documentation", () => {
     const targets = pages
       .flatMap((page) => linksOf(page, addressed.folder))
       .flatMap(({ target }) => {
-        const file = /^https:\/\/git\.example\/idpauth\/idpauth\/blob\/v[\d.]+\/(.*)/.exec(
-          target,
-        );
+        const file = /^https:\/\/git\.example\/idpauth\/idpauth\/blob\/v[\d.]+\/(.*)/.exec(target);
         const page = /^https:\/\/idpauth\.example\/(.+)\.html(#.*)?$/.exec(target);
         if (page) return `docs/${page[1]!}.md${page[2] ?? ""}`;
         return file?.[1] ?? [];
