@@ -27,6 +27,8 @@ export default defineConfig(
     "examples/spa-react/",
     // Chromium runs it, in test/examples/express-complete.matrix.test.ts.
     "examples/express-complete/public/",
+    // Chromium runs it, in test/examples/several-services.matrix.test.ts.
+    "examples/several-services/public/",
     "test/recipes/*/application/",
     "test/recipes/*/build/",
   ]),

@@ -17,6 +17,7 @@ import { promisify } from "node:util";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
+import { eventually } from "../support/eventually.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** The project's packages, and those that next-installed.ts installs. */
@@ -81,8 +82,8 @@ export function installExample(example: string, packed: PackedPackage): string {
   const modules = path.join(folder, "node_modules");
   mkdirSync(path.join(modules, ".bin"), { recursive: true });
   installPackage(packed, modules);
-  const { dependencies, devDependencies } = manifestOf(example);
-  const wanted = Object.keys({ ...dependencies, ...devDependencies });
+  const { dependencies, devDependencies, optionalDependencies } = manifestOf(example);
+  const wanted = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
   for (const name of wanted) bring(name, modules);
   for (const name of wanted) linkPrograms(name, modules);
   return folder;
@@ -213,8 +214,16 @@ export class ExampleProcess {
   stdout = "";
   stderr = "";
 
-  /** @param script of the example's manifest */
-  constructor(folder: string, env: Readonly<Record<string, string>>, script = "start") {
+  /**
+   * @param script of the example's manifest
+   * @param stdin `pipe`: for {@link ExampleProcess.type}
+   */
+  constructor(
+    folder: string,
+    env: Readonly<Record<string, string>>,
+    script = "start",
+    stdin: "ignore" | "pipe" = "ignore",
+  ) {
     const command = manifestOf(folder).scripts?.[script] ?? "";
     const programs = path.join(folder, "node_modules/.bin");
     // The last command takes the shell's place, so that signals reach the server and its exit code
@@ -230,7 +239,7 @@ export class ExampleProcess {
       // A process group of its own: whoever does not end on a signal can be ended with all its
       // children.
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [stdin, "pipe", "pipe"],
     });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
@@ -260,6 +269,16 @@ export class ExampleProcess {
 
   async browser(): Promise<CookieBrowser> {
     return new CookieBrowser({ origin: await this.origin() });
+  }
+
+  /** Types a line in its terminal, and waits until it has written this. */
+  async type(line: string, written: string): Promise<void> {
+    const from = this.stdout.length;
+    this.#child.stdin?.write(`${line}\n`);
+    await eventually(async () => {
+      if (!this.stdout.slice(from).includes(written))
+        throw new Error(`"${line}" hasn't led to "${written}": ${this.stdout}${this.stderr}`);
+    });
   }
 
   /** As a platform ends it: the signal goes to the one process. */

@@ -56,6 +56,7 @@ const APPLICATIONS = [
   "migrate-from-express-openid-connect",
   "migrate-from-passport",
   "next-two-providers",
+  "several-services",
   "spa-react",
 ];
 const folders = readdirSync(EXAMPLES)
