@@ -4,6 +4,7 @@ It asks the provider about each token instead (RFC 7662). In return, it notices 
 """
 
 import base64
+import contextlib
 import json
 import os
 import signal
@@ -59,13 +60,14 @@ class Reports(BaseHTTPRequestHandler):
         status, found = check(self.headers.get("Authorization"))
         body = [{"report": "Visitors", "for": found}] if status == 200 else {"error": found}
         content = json.dumps(body).encode()
-        self.send_response(status)
-        if status != 200:
-            self.send_header("WWW-Authenticate", f'Bearer error="{found}"')
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        with contextlib.suppress(ConnectionError):  # the browser has left
+            self.send_response(status)
+            if status != 200:
+                self.send_header("WWW-Authenticate", f'Bearer error="{found}"')
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
 
     def log_message(self, *_):
         pass

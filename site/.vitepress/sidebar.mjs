@@ -54,6 +54,7 @@ export const sidebar = [
       { text: "Live connections", link: "/how-to/live-connections" },
       { text: "Call an API", link: "/how-to/call-an-api" },
       { text: "The proxy", link: "/how-to/proxy" },
+      { text: "Several services", link: "/how-to/several-services" },
       { text: "Bearer tokens, jobs, mobile", link: "/about/other-callers" },
       { text: "CSRF and CORS", link: "/how-to/csrf" },
       { text: "Your pages", link: "/how-to/your-pages" },

@@ -6,6 +6,7 @@ import * as guardedRequest from "./guarded-request.mjs";
 import * as lifeOfASession from "./life-of-a-session.mjs";
 import * as peersRace from "./peers-race.mjs";
 import * as sessionTimeline from "./session-timeline.mjs";
+import * as severalServices from "./several-services.mjs";
 import * as signIn from "./sign-in.mjs";
 import * as whereEverythingIs from "./where-everything-is.mjs";
 
@@ -15,6 +16,7 @@ export const NARROW = 342;
 
 const FIGURES = {
   "where-everything-is": whereEverythingIs,
+  "several-services": severalServices,
   "sign-in": signIn,
   "life-of-a-session": lifeOfASession,
   "session-timeline": sessionTimeline,
