@@ -75,8 +75,10 @@ class Reports(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = False  # requests that have begun get their response
+    request_queue_size = 128  # connections that wait; 5 by default
 
 
 with Server(("127.0.0.1", int(os.environ.get("PORT", "4003"))), Reports) as server:
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
     server.serve_forever(poll_interval=0.05)
