@@ -1,13 +1,12 @@
-import express, { type Request, type RequestHandler, type Response } from "express";
 import { pool } from "../user-table/pool.mjs";
 import { old } from "./old.js";
 
-export const app = express();
-
 // #region both
+import express, { type Request, type RequestHandler, type Response } from "express";
 import { deny } from "idpauth";
 import { idpAuth } from "idpauth/express";
 
+const app = express();
 const auth = idpAuth({
   async onSignIn({ claims }) {
     const { rows } = await pool.query(
@@ -51,3 +50,5 @@ app.get("/sign-out", (req, res) => {
   res.redirect("/idpauth/logout/");
 });
 // #endregion
+
+export { app };

@@ -1,11 +1,9 @@
-import express from "express";
-
-export const app = express();
-
 // #region check
+import express from "express";
 import { allOf, emailDomain, hasClaim } from "idpauth";
 import { idpAuth } from "idpauth/express";
 
+const app = express();
 const auth = idpAuth();
 auth.mount(app);
 
@@ -20,3 +18,5 @@ app.get("/auth/check", mayPass, async (req, res) => {
   res.sendStatus(204);
 });
 // #endregion
+
+export { app };
