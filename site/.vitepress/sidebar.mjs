@@ -128,6 +128,7 @@ export const sidebar = [
       { text: "RFC 9700, OWASP ASVS", link: "/about/standards" },
       { text: "Performance", link: "/explanation/performance" },
       { text: "OWASP's CSRF cases", link: "/about/csrf-cases" },
+      { text: "Frames, back button, Safari", link: "/about/browsers" },
       { text: "What idpauth doesn't do", link: "/about/not-supported" },
       { text: "Leaving idpauth", link: "/about/leaving" },
       { text: "Questions and answers", link: "/about/questions" },

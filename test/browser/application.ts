@@ -31,6 +31,8 @@ export interface TestApplication {
   readonly arrived: Arrived[];
   /** The requests to the login and its callback, with their Sec-Fetch-Site. */
   readonly logins: { readonly path: string; readonly site: string | undefined }[];
+  /** The status of each response of the callback. */
+  readonly callbacks: number[];
   /** The address of each page that holds an event stream now. */
   streams(): string[];
   /** The provider shows a page with a link once, before it signs in. */
@@ -45,6 +47,7 @@ export async function startTestApplication(): Promise<TestApplication> {
   const script = readFileSync(path.join(await currentBuild(), "dist/client/browser.js"), "utf8");
   const arrived: Arrived[] = [];
   const logins: TestApplication["logins"] = [];
+  const callbacks: number[] = [];
 
   async function items(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin, cookie } = request.headers;
@@ -83,6 +86,7 @@ export async function startTestApplication(): Promise<TestApplication> {
     else if (route === "/own.js")
       send(response, "text/javascript", `${CLIENT_OF_OWN}${sampleOfGuide()}`);
     else if (route === "/app") send(response, "text/html", APP);
+    else if (route === "/framed") send(response, "text/html", FRAMED);
     else if (route === "/own") send(response, "text/html", OWN);
     else if (route === "/other")
       send(response, "text/html", "<!doctype html><title>Other</title><h1>Another page</h1>");
@@ -93,6 +97,8 @@ export async function startTestApplication(): Promise<TestApplication> {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (path.startsWith("/idpauth/login"))
       logins.push({ path, site: request.headers["sec-fetch-site"] });
+    if (path === "/idpauth/login-callback")
+      response.on("finish", () => callbacks.push(response.statusCode));
     if (request.url === "/idpauth/events" || request.url === "/api/stream") {
       const { pathname, search } = new URL(request.headers.referer ?? "");
       streams.set(response, pathname + search);
@@ -114,6 +120,7 @@ export async function startTestApplication(): Promise<TestApplication> {
     provider,
     arrived,
     logins,
+    callbacks,
     streams: () => [...streams.values()],
     askFirst() {
       const body =
@@ -153,6 +160,18 @@ const APP = `<!doctype html>
   on("in", () => client.signIn());
   on("window", () => client.signIn({ popup: true }).then((state) => { window.resolved = state.status; }));
   on("out", () => client.signOut());
+</script></html>`;
+
+/** A page that tells the page around it its status, and how a sign-in in a window ended. */
+const FRAMED = `<!doctype html><html lang="en"><title>Framed</title>
+<button style="position:absolute;inset:0;width:100%">Sign in in a window</button>
+<script type="module">
+  import { createClient } from "/client.js";
+  const client = createClient({ probeInterval: 1 });
+  const tell = (message) => parent.postMessage(message, "*");
+  client.subscribe(() => tell(client.getState().status));
+  document.querySelector("button").addEventListener("click", () => client.signIn({ popup: true })
+    .then(({ status }) => tell("window: " + status), ({ message }) => tell("window: " + message)));
 </script></html>`;
 
 /** A page with a stream of its own, as in the guide. */

@@ -7,6 +7,7 @@ import type { BrowserUser, RunningBrowser } from "./browser.js";
 import { clientScenarios } from "./client.js";
 import { csrfScenarios } from "./csrf.js";
 import { otherSiteScenarios } from "./other-sites.js";
+import { frameScenarios } from "./frames.js";
 import { popupScenarios } from "./popup.js";
 import { signInScenarios } from "./sign-in.js";
 
@@ -76,4 +77,5 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
   clientScenarios(browsing);
   csrfScenarios(browsing);
   otherSiteScenarios(browsing);
+  frameScenarios(browsing);
 }

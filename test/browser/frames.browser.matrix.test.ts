@@ -1,0 +1,5 @@
+import { chromiumForTests } from "../support/chromium.js";
+import { frameScenarios } from "./frames.js";
+import { inChromium } from "./in-chromium.js";
+
+inChromium(await chromiumForTests(), frameScenarios);
