@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -253,6 +253,15 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     }
   });
 
+  it.each([1440, 1280, 390])("shows the comparison's tables whole at %i pixels", async (width) => {
+    const { tab } = await open("/about/compare.html", { viewport: { width, height: 900 } });
+    const hidden = await tab.evaluate(
+      `[...document.querySelectorAll(".vp-doc table")].map((table) => table.scrollWidth - table.clientWidth)`,
+    );
+    expect(hidden).toEqual([0, 0, 0, 0]);
+    await tab.close();
+  });
+
   it.each(["light", "dark"] as const)(
     "shows the screenshots of signing-out.md that are %s, as wide as a phone at most",
     async (colorScheme) => {
@@ -373,6 +382,13 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
       ...filesOf("evidence").map((name) => `evidence/${name}`),
       "explanation/decisions.md",
     ]);
+    for (const page of menu) {
+      const text = await readFile(path.join(DIST, page), "utf8");
+      for (const [, image = ""] of text.matchAll(/^!\[.+\]\((.+)\)$/gm))
+        expect(existsSync(path.join(DIST, path.dirname(page), image)), `${page}: ${image}`).toBe(
+          true,
+        );
+    }
     const full = await readFile(path.join(DIST, "llms-full.txt"), "utf8");
     for (const page of menu) {
       expect(full).toContain(await readFile(path.join(DIST, page), "utf8"));
