@@ -1,12 +1,9 @@
-// Starts an example outside the project, with the packed package and the demo's provider:
+// Starts an example outside the project, with the packed package and its development provider:
 // `npm run example -- fastify`. Builds first. PORT is the port; default 3000.
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
-import { currentBuild } from "./demo-build.mjs";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { packPackage } from "./pack-package.mjs";
 import { headline, node, npm, npmCommand, root } from "./run.mjs";
@@ -32,6 +29,12 @@ process.on("exit", () => {
   rmSync(folder, { recursive: true, force: true });
 });
 cpSync(path.join(examples, name), folder, { recursive: true });
+// Where npm can't download its binary, a build would take minutes.
+if (readFileSync(path.join(folder, "package.json"), "utf8").includes("better-sqlite3"))
+  for (const built of ["better-sqlite3", "bindings", "file-uri-to-path"])
+    cpSync(path.join(root, "node_modules", built), path.join(folder, "node_modules", built), {
+      recursive: true,
+    });
 
 headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
 npm(["install", "--no-audit", "--no-fund", packPackage(folder).tarball], {
@@ -39,25 +42,19 @@ npm(["install", "--no-audit", "--no-fund", packPackage(folder).tarball], {
   stdio: "inherit",
 });
 
-const build = await currentBuild();
-/** @param {string} file */
-const demo = (file) => import(pathToFileURL(path.join(build, "demo", file)).href);
-const { startEmbeddedProvider } = await demo("embedded-provider.js");
-const { memoryState } = await demo("state.js");
 const port = process.env["PORT"] ?? "3000";
 const origin = `http://localhost:${port}`;
-const provider = await startEmbeddedProvider({
-  port: 0,
-  state: memoryState(),
-  redirectUris: [
-    `${origin}/idpauth/login-callback`,
-    // Of the old library in examples/migrate-from-*, which also returns to the origin after a logout.
-    `${origin}/callback`,
-    origin,
-  ],
-  tokenEndpointAuthMethod: "client_secret_post",
-  idTokenSeconds: 3600,
-});
+const program = path.join(folder, "node_modules/idpauth/dist/cli/idpauth.js");
+const provider = spawn(
+  process.execPath,
+  [program, "provider", "--port=0", `--base-url=${origin}`],
+  {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+  },
+);
+process.on("exit", () => provider.kill());
+const settings = await settingsOf(provider);
 
 headline(`Start: ${name}`);
 const { command, first } = npmCommand();
@@ -67,17 +64,28 @@ const child = spawn(command, [...first, "start"], {
   env: {
     ...process.env,
     PORT: port,
-    BASE_URL: origin,
-    SECRET_KEY: randomBytes(32).toString("base64url"),
-    SCOPE: "openid email profile offline_access",
-    IDP_ISSUER: provider.issuer,
-    IDP_CLIENT_ID: provider.clientId,
-    IDP_CLIENT_SECRET: provider.clientSecret,
+    ...settings,
   },
 });
 // The terminal tells the example by itself; whoever tells only this process, means the example.
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
   process.on(signal, () => child.kill(signal));
-child.on("close", (code) => {
-  void provider.close().then(() => process.exit(code ?? 0));
-});
+child.on("close", (code) => process.exit(code ?? 0));
+
+/**
+ * Waits until the provider runs.
+ *
+ * @param {import("node:child_process").ChildProcessByStdio<null, import("node:stream").Readable, null>} running
+ * @returns {Promise<Record<string, string>>} the application's settings, which it prints
+ */
+async function settingsOf(running) {
+  let printed = "";
+  for await (const text of running.stdout.iterator({ destroyOnReturn: false })) {
+    printed += String(text);
+    if (printed.includes("Ctrl+C ends the provider.")) break;
+  }
+  running.stdout.resume();
+  return Object.fromEntries(
+    [...printed.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, variable, value]) => [variable, value]),
+  );
+}
