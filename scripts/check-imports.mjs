@@ -51,7 +51,7 @@ export const RULES = {
     builtins: false,
   },
   "src/events": {
-    folders: ["src/clock.ts", "src/errors.ts", "src/record"],
+    folders: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"],
     packages: [],
     builtins: true,
   },
@@ -194,6 +194,11 @@ export const RULES = {
     packages: [],
     builtins: true,
     ownFramework: true,
+  },
+  "src/opentelemetry": {
+    folders: PUBLIC,
+    packages: ["@opentelemetry/api"],
+    builtins: false,
   },
   // What runs in a browser imports no code of the server, only types.
   "src/client": { folders: ["src/record"], packages: [], builtins: false },

@@ -12,6 +12,7 @@ export type {
   IdpAuth,
 } from "./auth/adapter-types.js";
 export { createIdpAuth } from "./auth/create-idp-auth.js";
+export { OBSERVE, type Observable, type Observed } from "./auth/observe.js";
 export { SETTLED } from "./auth/settled.js";
 export { hasEpochTimePassed, systemClock, type EpochSeconds } from "./clock.js";
 export { STARTUP_CHECKS, type SessionMiddleware } from "./config/startup-checks.js";
@@ -38,6 +39,7 @@ export {
   type NodeStream,
   type Reply,
 } from "./http/reply.js";
+export type { Facts, Observation, Observer, Operation } from "./ports/observer.js";
 export type {
   EndWatcher,
   Entry,

@@ -167,6 +167,7 @@ class OwnTokenCall implements ApiRenewal {
       await refresh.provider.checkApiToken(spent, record, asked);
       this.#hasRenewed = true;
       const entry = this.#entryOf(spent, record);
+      refresh.observation?.note({ outcome: "refreshed" });
       this.#parts.events.emit("refresh", { ...this.#about(record), api: this.name });
       const kept = await refresh.keep(spent, (fresh) =>
         withoutLease(this.#withEntry(fresh, entry)),
@@ -184,6 +185,7 @@ class OwnTokenCall implements ApiRenewal {
     record: SessionRecord,
     { reason, claims }: ProviderRefusedError,
   ): Promise<Renewed> {
+    refresh.observation?.note({ outcome: "refused" });
     this.#parts.events.refused("api_token", reason, { ...this.#about(record), api: this.name });
     const { rejected } = this.#request;
     const refusal = { target: this.#target, refused: reason, claims, rejected };

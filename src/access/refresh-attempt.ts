@@ -1,6 +1,7 @@
 import { epochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { identityOf } from "../events/event-hub.js";
+import type { Observation } from "../ports/observer.js";
 import type { Provider, RefreshRequest } from "../ports/provider.js";
 import type { Registration } from "../ports/registration.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
@@ -33,6 +34,7 @@ export interface RefreshOptions extends Shared {
   readonly key: string;
   /** The API that `needOf` may answer with. */
   readonly api?: ApiRenewal | undefined;
+  readonly observation?: Observation | undefined;
 }
 
 /**
@@ -58,7 +60,10 @@ export async function refreshOnce(options: RefreshOptions): Promise<SessionRecor
     events.failed("refresh", error, identityOf(undefined, registration.key));
     throw error;
   }
-  if (taken.lease === undefined) return taken.record;
+  if (taken.lease === undefined) {
+    options.observation?.note({ outcome: "shared" });
+    return taken.record;
+  }
   try {
     return await new RefreshAttempt(options, taken.lease, taken.record).run();
   } finally {
@@ -89,6 +94,7 @@ export interface ApiRefresh {
   readonly provider: Provider;
   readonly key: string;
   readonly signal: AbortSignal;
+  readonly observation: Observation | undefined;
   /** Changes the record only while it carries the lease. */
   write(change: Change): Promise<Updated>;
   /** Spends the refresh token, and stores its successor before anything else can fail. */
@@ -111,6 +117,7 @@ class RefreshAttempt implements ApiRefresh {
   readonly provider: Provider;
   readonly key: string;
   readonly signal: AbortSignal;
+  readonly observation: Observation | undefined;
   readonly #options: RefreshOptions;
   readonly #lease: Lease;
   /** The record with the lease. */
@@ -126,6 +133,7 @@ class RefreshAttempt implements ApiRefresh {
     const { registration, clock, key } = options;
     this.provider = registration.provider;
     this.key = key;
+    this.observation = options.observation;
     this.#options = options;
     this.#lease = lease;
     this.#record = record;
@@ -138,7 +146,8 @@ class RefreshAttempt implements ApiRefresh {
   }
 
   async run(): Promise<SessionRecord | undefined> {
-    const { events } = this.#options;
+    const { events, registration } = this.#options;
+    this.observation?.note({ identity: identityOf(this.#record.id_info, registration.key) });
     try {
       const refreshed = await this.#refresh();
       return this.#isHeld(refreshed) ? await this.#review(refreshed) : refreshed;
@@ -161,7 +170,9 @@ class RefreshAttempt implements ApiRefresh {
     const renewed = need === "api" ? await api?.renew(this, this.#record) : undefined;
     if (renewed?.kind === "stored") return renewed.record;
     const refreshed = await this.#spendThenVerify(need === "rejected", renewed?.change);
-    if (refreshed !== undefined) events.emit("refresh", this.#about);
+    if (refreshed === undefined) return undefined;
+    this.observation?.note({ outcome: "refreshed" });
+    events.emit("refresh", this.#about);
     return refreshed;
   }
 
@@ -273,6 +284,7 @@ class RefreshAttempt implements ApiRefresh {
   }
 
   async #refused(): Promise<SessionRecord | undefined> {
+    this.observation?.note({ outcome: "refused" });
     const dropped = this.#dropped;
     const { record } = await this.write((fresh) => withoutRefreshToken(fresh, dropped));
     if (dropped !== undefined) this.#options.tasks.add(this.#revoke(dropped));

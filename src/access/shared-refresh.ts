@@ -93,7 +93,11 @@ export function createRefresher(options: RefresherOptions): Refresher {
     const { registration } = options.owners.of(record);
     // A session without its provider has no record here.
     if (registration === undefined) return record;
-    return refreshOnce({ ...options, ...wanted, registration, slots: slotsAt(registration) });
+    const refresh = { ...options, ...wanted, registration, slots: slotsAt(registration) };
+    const { key: provider } = registration;
+    return options.events.run({ name: "refresh", api: wanted.api?.name, provider }, (observation) =>
+      refreshOnce({ ...refresh, observation }),
+    );
   }
 
   async function inTurn(wanted: WantedRefresh): Promise<SessionRecord | undefined> {

@@ -51,6 +51,11 @@ export interface Exchange {
   challenged(challenge: Challenge): Promise<Reply>;
   /** Returns the response for a request that isn't passed on, or whose response isn't. */
   refused(code: ErrorCode, more?: RefusalDetails): Promise<Reply>;
+  /** Sends the request, within what observes requests to APIs. @param headers of the request */
+  observed<Sent extends { readonly status: number }>(
+    headers: Map<string, string>,
+    send: () => Promise<Sent>,
+  ): Promise<Sent>;
   /** Gets the failures that an operator must know: their status is 500 and above. */
   failed(error: IdpAuthError): void;
   /** The browser doesn't get the API's `Location`. */

@@ -1,7 +1,9 @@
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
+import type { Operations } from "../ports/observer.js";
 import { upstreamUrl } from "./path-rules.js";
+import { sendObserved } from "./trace-headers.js";
 import { apiTimeout, asApiError } from "./transport.js";
 
 /** A request of the application to an API. */
@@ -25,6 +27,7 @@ export interface FetchApiPorts {
   /** Sends a request whose body is a stream, where `send` would keep it in memory. */
   sendStream?(request: StreamRequest, clock: Clock): Promise<Response>;
   readonly clock: Clock;
+  readonly events: Operations;
   /**
    * Returns the user's token.
    * @param rejected the token to which the API has responded 401. The same one is returned if there
@@ -42,7 +45,7 @@ export interface FetchApiPorts {
  */
 export async function fetchApi(
   { api, path, init }: ApplicationRequest,
-  { send, sendStream, clock, token }: FetchApiPorts,
+  { send, sendStream, clock, events, token }: FetchApiPorts,
 ): Promise<Response> {
   const url = upstreamUrl(api, path);
   if (!(url instanceof URL)) throw new IdpAuthError(url.code, url.detail);
@@ -55,6 +58,13 @@ export async function fetchApi(
     for (const [name, constant] of Object.entries(api.requestHeaders))
       if (constant !== true) headers.set(name, constant);
     headers.set("authorization", `Bearer ${value}`);
+    return events.run({ name: "api", api: api.api, method, url: api.url }, (observation) =>
+      observation === undefined
+        ? sendHeaders(headers)
+        : sendObserved(headers, () => sendHeaders(headers), observation),
+    );
+  };
+  const sendHeaders = (headers: Headers): Promise<Response> => {
     const options = {
       ...init,
       method,

@@ -40,7 +40,7 @@ export async function answered<Stream extends BodyStream>(
   }
   for (let isFirst = true; typeof token === "string"; isFirst = false) {
     const headers = requestHeaders(lines, api, { token, origin, client, pathPrefix });
-    const response = await send(headers).catch(asApiError);
+    const response = await exchange.observed(headers, () => send(headers)).catch(asApiError);
     if (response instanceof IdpAuthError) return refusal(response.code, exchange, response);
     const challenge = challengeOf(response.status, response.lines);
     if (challenge === undefined && response.status !== 401)

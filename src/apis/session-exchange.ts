@@ -25,6 +25,7 @@ import type { Challenge } from "./challenge.js";
 import type { Exchange, RefusalDetails } from "./exchange.js";
 import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
+import { sendObserved } from "./trace-headers.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -131,6 +132,17 @@ export class SessionExchange implements Exchange {
 
   refused(code: ErrorCode, more?: RefusalDetails): Promise<Reply> {
     return refusedReply({ code, ...more }, this.request, this.#component.pages);
+  }
+
+  observed<Sent extends { readonly status: number }>(
+    headers: Map<string, string>,
+    send: () => Promise<Sent>,
+  ): Promise<Sent> {
+    const { api, url } = this.api;
+    const { method } = this.request;
+    return this.#component.events.run({ name: "api", api, method, url }, (observation) =>
+      observation === undefined ? send() : sendObserved(headers, send, observation),
+    );
   }
 
   failed(error: IdpAuthError): void {

@@ -7,6 +7,7 @@ import type { ProbeDetails } from "../record/probe.js";
 import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "../sessions/subject-sessions.js";
+import type { Observable } from "./observe.js";
 import type { SETTLED } from "./settled.js";
 
 /** Options of `getAccessToken`. */
@@ -31,7 +32,7 @@ export interface Accessors<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
   Names extends IdpAuthNames = IdpAuthNames,
-> {
+> extends Observable {
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does
    * not look at the expiry of the access token in them: for a token that an API still accepts, use

@@ -21,6 +21,7 @@ import type { Accessors } from "./accessor-types.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
+import { OBSERVE } from "./observe.js";
 import type { RequestMemory } from "./request-memory.js";
 import { SETTLED } from "./settled.js";
 
@@ -155,6 +156,14 @@ export function createAccessors<FrameworkRequest extends object>(
       }),
     [SETTLED]: settled,
     on: (name, listener) => events.on(name, listener),
+    [OBSERVE](observer) {
+      if (events.observer !== undefined) throw new TypeError("This `auth` is instrumented already.");
+      events.observer = observer;
+      return {
+        userHash: (iss, sub) => ready().accountOf({ iss, sub }),
+        stop: () => (events.observer = undefined),
+      };
+    },
     [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };
 }
@@ -196,6 +205,7 @@ function createTokenAccessors<FrameworkRequest extends object>({
             sendStream: async (...request) => (await loadStreamApi()).sendStream(...request),
           }),
           clock: component.clock,
+          events: component.events,
           token,
         },
       );

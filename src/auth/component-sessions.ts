@@ -103,7 +103,7 @@ function createOwnSessions(
   const { sessionLabel, store = memoryStore({ clock }) } = options;
   const stored = {
     ...storage,
-    store: createReportedStore(store, clock, onStoreFailure),
+    store: createReportedStore(store, clock, { onFailure: onStoreFailure, operations: events }),
     clock,
     sessionTtl,
     policy: settings,

@@ -119,7 +119,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     clock,
   );
   const openedOf = (raw: FrameworkRequest) => memory.remember(raw).opened;
-  const { guardOpened, ...guard } = createGuard({ ready, memory, adapter });
+  const { guardOpened, ...guard } = createGuard({ ready, memory, adapter, events });
   const proxies = createApiProxies({ ready, adapter, openedOf, guard: guardOpened });
   const settled = async () => running?.settled();
 

@@ -1,6 +1,7 @@
 import { channel, hasSubscribers } from "node:diagnostics_channel";
 import type { Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError } from "../errors.js";
+import type { Observer, Operation, Operations, Work } from "../ports/observer.js";
 import type { IdInfo } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { EventName, Events, Listener } from "./events.js";
@@ -14,13 +15,14 @@ const MAX_REMEMBERED_LINES = 100;
 type Optional<About> = { readonly [Name in keyof About]: About[Name] | undefined };
 
 /** What the parts of one provider report with. */
-export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce">;
+export type ProviderEvents = Pick<EventHub, "emit" | "log" | "logOnce" | "run">;
 
 /**
  * Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener
- * that throws disturbs a request.
+ * that throws disturbs a request. It also runs the operations that an observer can watch.
  */
-export class EventHub {
+export class EventHub implements Operations {
+  observer: Observer | undefined;
   readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
   readonly #log: Log;
   readonly #clock: Clock;
@@ -39,7 +41,12 @@ export class EventHub {
       emit: (name, what, line) => this.emit(name, { provider: key, ...what }, line),
       log: (entry) => this.log(entry, key),
       logOnce: (entry) => this.logOnce(entry, key),
+      run: (operation, work) => this.run({ ...operation, provider: key }, work),
     };
+  }
+
+  run<Result>(operation: Operation, work: Work<Result>): Promise<Result> {
+    return this.observer === undefined ? work() : this.observer.observe(operation, work);
   }
 
   #named(entry: LogEntry, provider: string | undefined): LogEntry {

@@ -8,6 +8,7 @@ import type { Reply } from "../http/reply.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import type { Observation, Operation, Operations } from "../ports/observer.js";
 import type { Registration } from "../ports/registration.js";
 import {
   providersOf,
@@ -38,6 +39,8 @@ interface GuardedComponent {
   readonly router: { isEndpoint(request: IdpRequest): boolean };
 }
 
+const GUARD: Operation = { name: "guard" };
+
 /** What a component remembers of one request. */
 export interface Remembered {
   opened: SessionRequest;
@@ -52,6 +55,7 @@ export interface GuardParts<FrameworkRequest extends object> {
   readonly ready: () => GuardedComponent;
   readonly memory: { remember(raw: FrameworkRequest): Remembered };
   readonly adapter: { request(raw: FrameworkRequest): IdpRequest };
+  readonly events: Operations;
 }
 
 /**
@@ -80,9 +84,10 @@ export function createGuard<FrameworkRequest extends object>({
   ready,
   memory,
   adapter,
+  events,
 }: GuardParts<FrameworkRequest>): RequestGuard<FrameworkRequest> {
   async function decide(
-    rule: GuardRule,
+    { rule, observation }: Decision,
     request: () => IdpRequest,
     seen: () => Remembered,
   ): Promise<Blocked | undefined> {
@@ -94,17 +99,20 @@ export function createGuard<FrameworkRequest extends object>({
       remembered = seen();
       ({ opened } = remembered);
       outcome = await component.access.access(opened.session);
-      if (!outcome.authenticated) return await signedOut({ component, opened, rule }, outcome);
+      if (!outcome.authenticated)
+        return await signedOut({ component, opened, rule, observation }, outcome);
     } catch (error) {
       if (!isOutage(error)) throw error;
+      observation?.note({ outcome: "unavailable" });
       const where = opened ?? { request: request(), origin: undefined };
       return blockedByOutage(where, { error, provider: providersOf(rule)?.[0] }, component);
     }
     const user = new SignedInUser(component, outcome);
+    observation?.note({ outcome: "passed", identity: user.identity });
     const required = requiredBy(rule);
     if (required.length > 0) {
       const unmet = await firstUnmet(required, user);
-      if (unmet !== undefined) return refused({ component, opened, rule }, user, unmet);
+      if (unmet !== undefined) return refused({ component, opened, rule, observation }, user, unmet);
     }
     remembered.passedWith = () => user.session();
     return undefined;
@@ -112,27 +120,30 @@ export function createGuard<FrameworkRequest extends object>({
 
   return {
     guard: (raw, rule = {}) =>
-      decide(
-        rule,
-        () => adapter.request(raw),
-        () => {
-          assertKnownKeys(rule);
-          return memory.remember(raw);
-        },
+      events.run(GUARD, (observation) =>
+        decide(
+          { rule, observation },
+          () => adapter.request(raw),
+          () => {
+            assertKnownKeys(rule);
+            return memory.remember(raw);
+          },
+        ),
       ),
-    async guardOpened(opened, rules) {
-      let stepUp: Blocked | undefined;
-      for (const rule of rules) {
-        const blocked = await decide(
-          rule,
-          () => opened.request,
-          () => ({ opened, passedWith: undefined }),
-        );
-        if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
-        stepUp ??= blocked;
-      }
-      return stepUp;
-    },
+    guardOpened: (opened, rules) =>
+      events.run(GUARD, async (observation) => {
+        let stepUp: Blocked | undefined;
+        for (const rule of rules) {
+          const blocked = await decide(
+            { rule, observation },
+            () => opened.request,
+            () => ({ opened, passedWith: undefined }),
+          );
+          if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
+          stepUp ??= blocked;
+        }
+        return stepUp;
+      }),
     csrf(raw) {
       const { settings, pages, router, events } = ready();
       const request = adapter.request(raw);
@@ -144,11 +155,16 @@ export function createGuard<FrameworkRequest extends object>({
   };
 }
 
+/** A decision of the guard. */
+interface Decision {
+  readonly rule: GuardRule;
+  readonly observation: Observation | undefined;
+}
+
 /** A request for a guarded route. */
-interface GuardedRequest {
+interface GuardedRequest extends Decision {
   readonly component: GuardedComponent;
   readonly opened: SessionRequest;
-  readonly rule: GuardRule;
 }
 
 /** The user of one request, who passed the policy, as the requirements of a rule see one. */
@@ -200,11 +216,12 @@ async function firstUnmet(
 
 /** What a user gets who doesn't meet a requirement. */
 async function refused(
-  { component, opened, rule }: GuardedRequest,
+  { component, opened, rule, observation }: GuardedRequest,
   user: SignedInUser,
   { requirement: { reason } }: RuleRequirement,
 ): Promise<Blocked> {
   const { provider, identity, record } = user;
+  observation?.note({ outcome: reason });
   component.events.emit("blocked", { ...identity, reason });
   if (reason === "provider_required")
     return blockedForStepUp(opened, { provider: providersOf(rule)?.[0] }, component);
@@ -223,10 +240,11 @@ async function refused(
 
 /** What a user gets who isn't signed in: a login that shows what the rule requires. */
 function signedOut(
-  { component, opened, rule }: GuardedRequest,
+  { component, opened, rule, observation }: GuardedRequest,
   { reason, record, owner }: SignedOut,
 ): Promise<Blocked> {
   const { settings, registrations, events, clock } = component;
+  observation?.note({ outcome: reason, identity: owner.identity });
   events.emit("blocked", { ...owner.identity, reason });
   const provider = providersOf(rule)?.[0];
   const prompt = promptAt(provider ?? settings.defaultProvider, registrations);

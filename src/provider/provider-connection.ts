@@ -165,8 +165,10 @@ export function createProviderConnection(
     const startedAt = clock.monotonic();
     let response: ProviderResponse | undefined;
     try {
-      response = await send();
-      const result = read(response);
+      const result = await events.run({ name: "provider", endpoint }, async () => {
+        response = await send();
+        return read(response);
+      });
       backOff.succeeded();
       return result;
     } catch (error) {

@@ -1,10 +1,19 @@
 import { nextTurn, type Clock, type EpochSeconds } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
+import type { Operation, Operations } from "../ports/observer.js";
 import type { EndWatcher, Entry, EntryPage, SessionStore, Stored } from "../ports/session-store.js";
 import { createSharedScans, type Search } from "./shared-scans.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
+
+const GET: Operation = { name: "store", method: "get" };
+
+/** Where a store's calls are reported. */
+export interface StoreReports {
+  readonly onFailure?: StoreFailureListener;
+  readonly operations?: Operations;
+}
 
 /** How a store announces the ends of sessions to other processes, if it can. */
 export interface EndAnnouncements {
@@ -43,10 +52,10 @@ export interface ReportedStore {
 export function createReportedStore(
   store: SessionStore,
   clock: Clock,
-  onFailure?: StoreFailureListener,
+  { onFailure, operations }: StoreReports = {},
 ): ReportedStore {
-  const list = (read: () => Promise<EntryPage>) =>
-    run(async () => {
+  const list = (method: string, read: () => Promise<EntryPage>) =>
+    run(method, async () => {
       const page = await read();
       return {
         entries: allOwned(page.entries),
@@ -54,10 +63,10 @@ export function createReportedStore(
       };
     });
 
-  async function run<Result>(work: () => Promise<Result>): Promise<Result> {
+  async function run<Result>(method: string, work: () => Promise<Result>): Promise<Result> {
     const started = clock.monotonic();
     try {
-      return await work();
+      return await (operations?.run({ name: "store", method }, () => work()) ?? work());
     } catch (error) {
       throw failed(error, started);
     }
@@ -73,29 +82,35 @@ export function createReportedStore(
     inProcess: store.inProcess === true,
     announcements: store,
     lossyIndex: lossyIndex && {
-      isWhole: () => run(() => lossyIndex.isWhole()),
+      isWhole: () => run("isWhole", () => lossyIndex.isWhole()),
       search: createSharedScans(clock, () =>
-        allPages((cursor) => list(() => lossyIndex.scan(cursor))),
+        allPages((cursor) => list("scan", () => lossyIndex.scan(cursor))),
       ),
     },
-    /** Runs for every request: no closure. */
+    /** Runs for every request: no closure unless an observer needs it. */
     async get(key) {
       const started = clock.monotonic();
       try {
-        return owned(await store.get(key));
+        return owned(
+          await (operations?.observer === undefined
+            ? store.get(key)
+            : operations.run(GET, () => store.get(key))),
+        );
       } catch (error) {
         throw failed(error, started);
       }
     },
-    insert: (key, entry) => run(() => store.insert(key, entry)),
-    replace: (key, entry, version) => run(() => store.replace(key, entry, version)),
-    touch: (key, lastActive, expiresAt) => run(() => store.touch(key, lastActive, expiresAt)),
-    delete: async (key) => owned(await run(() => store.delete(key))),
-    listBySubject: (subject, cursor) => list(() => store.listBySubject(subject, cursor)),
-    listBySid: (sid, cursor) => list(() => store.listBySid(sid, cursor)),
+    insert: (key, entry) => run("insert", () => store.insert(key, entry)),
+    replace: (key, entry, version) => run("replace", () => store.replace(key, entry, version)),
+    touch: (key, lastActive, expiresAt) =>
+      run("touch", () => store.touch(key, lastActive, expiresAt)),
+    delete: async (key) => owned(await run("delete", () => store.delete(key))),
+    listBySubject: (subject, cursor) =>
+      list("listBySubject", () => store.listBySubject(subject, cursor)),
+    listBySid: (sid, cursor) => list("listBySid", () => store.listBySid(sid, cursor)),
     /** Several entries at once, at most 500; missing ones are left out. */
     getMany: (keys) =>
-      run(async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
+      run("getMany", async () => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys)))),
   };
 }
 

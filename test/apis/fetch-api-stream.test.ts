@@ -10,6 +10,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import type { Api } from "../../src/config/api-options.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, nodeApi, rawApi } from "./parties.js";
+import { unobserved } from "../support/unobserved.js";
 
 afterEach(closeAll);
 
@@ -23,6 +24,7 @@ const send = (api: Api, init: RequestInit, path = "items") =>
       send: () => Promise.reject(new Error("fetch was called")),
       sendStream,
       clock,
+      events: unobserved,
       token: (rejected) => Promise.resolve(rejected === undefined ? "token-1" : "token-2"),
     },
   );

@@ -6,6 +6,7 @@ import type { Api } from "../../src/config/api-options.js";
 import type { IdpAuthError } from "../../src/errors.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { apiRow } from "./api-row.js";
+import { unobserved } from "../support/unobserved.js";
 
 interface Setting {
   readonly api?: Partial<Api>;
@@ -38,6 +39,7 @@ function request({ api, path = "items?a=b", init = {}, ...setting }: Setting = {
   const ports: FetchApiPorts = {
     send: send as typeof fetch,
     clock,
+    events: unobserved,
     token: async (...rejected) => {
       asked.push(rejected);
       return (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? "";

@@ -20,6 +20,7 @@ import { json, problem } from "../../src/http/reply.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
 import { Shutdown } from "../../src/work/shutdown.js";
+import { unobserved } from "../support/unobserved.js";
 
 afterEach(closeAll);
 
@@ -62,6 +63,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           token: async () => token(),
           tokenAgain: async (rejected) => token(rejected),
           challenged: async ({ status }) => json({}, status),
+          observed: (_headers, send) => send(),
           refused: async (code) => problem(code, ""),
           failed: ({ code }) => failures.push(code),
           locationDropped: () => undefined,
@@ -257,6 +259,7 @@ describe("fetchApi", () => {
   const ports = (calls: (string | undefined)[] = []) => ({
     send: fetch,
     clock,
+    events: unobserved,
     token: async (rejected?: string) => (
       calls.push(rejected),
       rejected === undefined ? "token-1" : "token-2"

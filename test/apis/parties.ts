@@ -164,6 +164,7 @@ export function frontHandler(
       const login_url = `/idpauth/login/?${new URLSearchParams(parameters).toString()}`;
       return json({ authenticated: true, error, ...parameters, login_url }, status);
     },
+    observed: (_headers, send) => send(),
     refused: async (code, { headers = {}, detail = `${ERRORS[code].title}.` } = {}) =>
       problem(code, detail, { headers }),
     failed,

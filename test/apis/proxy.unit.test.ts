@@ -101,6 +101,7 @@ function parties(setting: Setting = {}) {
       challenges.push(challenge),
       problem("insufficient_user_authentication", "Step up.")
     ),
+    observed: (_headers, send) => send(),
     refused: async (code, { headers = {}, detail = "" } = {}) => problem(code, detail, { headers }),
     failed: (error) => void failures.push(error),
     locationDropped: () => void log.push("dropped"),

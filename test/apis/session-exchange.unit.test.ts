@@ -8,6 +8,7 @@ import { ApiTokenError, IdpAuthError, StoreUnavailableError } from "../../src/er
 import type { Pages } from "../../src/pages/pages.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { apiRow } from "./api-row.js";
+import { unobserved } from "../support/unobserved.js";
 
 const LOGIN = "/app/idpauth/login/";
 const NAVIGATION = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
@@ -66,6 +67,7 @@ function exchange(setting: Setting = {}) {
     events: {
       emit: (...event: unknown[]) => void events.push(event),
       log: (line: unknown) => void lines.push(line),
+      ...unobserved,
     },
     clock,
     shutdown: {},

@@ -199,7 +199,9 @@ describe("a failure of the store", () => {
     };
     const onFailure = vi.fn();
     const methods: object = { [name]: fail, lossyIndex: { [name]: fail } };
-    await expect(use(createReportedStore(fake(methods), clock, onFailure))).rejects.toMatchObject({
+    await expect(
+      use(createReportedStore(fake(methods), clock, { onFailure })),
+    ).rejects.toMatchObject({
       name: "StoreUnavailableError",
       cause: reason,
     });
@@ -216,7 +218,7 @@ describe("a failure of the store", () => {
       isWhole: () => Promise.resolve(false),
       scan: () => Promise.reject(reason),
     };
-    const store = createReportedStore(fake({ lossyIndex }), new TestClock(), onFailure);
+    const store = createReportedStore(fake({ lossyIndex }), new TestClock(), { onFailure });
     expect(await store.lossyIndex?.search("subject", ["user"])).toEqual({
       entries: new Map(),
       failure: expect.objectContaining({ name: "StoreUnavailableError", cause: reason }),

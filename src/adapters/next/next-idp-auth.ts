@@ -3,6 +3,7 @@ import type {
   GuardResponsesOf,
   IdpAuth,
   REQUEST_ACCESSORS,
+  OBSERVE,
   SESSION_FOR_TESTS,
   SETTLED,
   STARTUP_CHECKS,
@@ -111,6 +112,7 @@ export interface NextIdpAuth<
       | "isValidIdpUrl"
       | "close"
       | "on"
+      | typeof OBSERVE
       | typeof SESSION_FOR_TESTS
       | typeof SETTLED
       | typeof STARTUP_CHECKS

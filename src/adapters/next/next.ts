@@ -2,6 +2,7 @@ import { headers } from "next/headers.js";
 import {
   assertGuardOptions,
   REQUEST_ACCESSORS,
+  OBSERVE,
   SESSION_FOR_TESTS,
   SETTLED,
   STARTUP_CHECKS,
@@ -165,6 +166,7 @@ export function idpAuth<
     close: (limits) => component().close(limits),
     [SETTLED]: () => component()[SETTLED](),
     on: (name, listener) => component().on(name, listener),
+    [OBSERVE]: (observer) => component()[OBSERVE](observer),
     [SESSION_FOR_TESTS]: async (asked) => component()[SESSION_FOR_TESTS](asked),
   };
 }

@@ -1,0 +1,116 @@
+import {
+  context,
+  isSpanContextValid,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Span,
+  type Tracer,
+} from "@opentelemetry/api";
+import type { Facts, Observation, Observer, Operation } from "../adapter.js";
+import { addFacts, errorType, labelsOf, type Labels } from "./attributes.js";
+import type { Instruments } from "./metrics.js";
+
+export interface ObserverParts {
+  readonly tracer: Tracer;
+  readonly instruments: Instruments;
+  /** Returns what stands for a user in spans. Undefined: nothing does. */
+  readonly hashOf: ((issuer: string, subject: string) => string) | undefined;
+}
+
+/** Makes a span of each operation, and records how long it took. */
+export function createObserver(parts: ObserverParts): Observer {
+  return {
+    async observe(operation, work) {
+      const watched = attempt(() => new WatchedOperation(operation, parts));
+      if (watched === undefined) return work();
+      try {
+        return await context.with(watched.context, () => work(watched));
+      } catch (error) {
+        watched.failed(error);
+        throw error;
+      } finally {
+        attempt(() => {
+          watched.end();
+        });
+      }
+    },
+  };
+}
+
+/** A processor of the application that throws must not break a request. */
+function attempt<Result>(call: () => Result): Result | undefined {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
+}
+
+class WatchedOperation implements Observation {
+  readonly context;
+  readonly #parts: ObserverParts;
+  readonly #name: Operation["name"];
+  readonly #labels: Labels;
+  readonly #span: Span;
+  readonly #started = performance.now();
+
+  constructor(operation: Operation, parts: ObserverParts) {
+    this.#parts = parts;
+    this.#name = operation.name;
+    this.#labels = labelsOf(operation);
+    this.#span = parts.tracer.startSpan(spanName(operation), {
+      kind: this.#name === "api" || this.#name === "provider" ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      attributes: { ...this.#labels, ...serverOf(operation) },
+    });
+    this.context = trace.setSpan(context.active(), this.#span);
+  }
+
+  get traceHeaders(): Readonly<Record<string, string>> {
+    const spanContext = this.#span.spanContext();
+    if (!isSpanContextValid(spanContext)) return {};
+    const { traceId, spanId, traceFlags, traceState } = spanContext;
+    const flags = traceFlags.toString(16).padStart(2, "0");
+    const traceparent = `00-${traceId}-${spanId}-${flags}`;
+    const tracestate = traceState?.serialize();
+    return { traceparent, ...(tracestate && { tracestate }) };
+  }
+
+  note(facts: Facts): void {
+    addFacts(this.#labels, facts);
+    const { issuer, subject } = facts.identity ?? {};
+    const { hashOf } = this.#parts;
+    if (hashOf !== undefined && issuer !== undefined && subject !== undefined)
+      this.#span.setAttribute("enduser.pseudo.id", hashOf(issuer, subject));
+  }
+
+  failed(error: unknown): void {
+    this.#labels["error.type"] = errorType(error);
+  }
+
+  end(): void {
+    const labels = this.#labels;
+    if (labels["error.type"] !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.setAttributes(labels);
+    const { durations, values } = this.#parts.instruments;
+    const seconds = (performance.now() - this.#started) / 1000;
+    durations[this.#name].record(seconds, values.of(labels), this.context);
+    this.#span.end();
+  }
+}
+
+function spanName(operation: Operation): string {
+  const { name } = operation;
+  if (name === "provider") return `idpauth.provider.${operation.endpoint}`;
+  if (name === "store") return `idpauth.store.${operation.method}`;
+  return name === "api" ? `idpauth.api.${operation.api}` : `idpauth.${name}`;
+}
+
+/** Not the path, which may name what a user looks at. */
+function serverOf(operation: Operation): Attributes {
+  if (operation.name !== "api") return {};
+  const { hostname, port, protocol } = operation.url;
+  const known = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+  return { "server.address": hostname, "server.port": known };
+}
