@@ -125,7 +125,19 @@ export const ALIASES = {
     "": ["log out everywhere", "revoke sessions", "kick user", "list sessions"],
   },
   "how-to/operations.md": {
-    "": ["metrics", "tracing", "spans", "OTel", "Grafana", "observability"],
+    "": ["metrics", "Prometheus", "Grafana", "observability"],
+  },
+  "how-to/telemetry.md": {
+    "": [
+      "metrics",
+      "tracing",
+      "spans",
+      "OTel",
+      "traceparent",
+      "Datadog",
+      "Grafana",
+      "observability",
+    ],
   },
   "reference/events.md": { "": ["PII", "GDPR", "data protection", "log fields", "event types"] },
   "how-to/access-logs.md": { "": ["request log", "pino", "morgan", "log the user", "redact"] },

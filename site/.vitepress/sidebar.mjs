@@ -91,6 +91,7 @@ export const sidebar = [
       { text: "Size and cost", link: "/deploy/sizing" },
       { text: "Cleaning, backup, restore", link: "/deploy/store-operation" },
       { text: "Monitoring", link: "/how-to/operations" },
+      { text: "OpenTelemetry", link: "/how-to/telemetry" },
       { text: "Access logs", link: "/how-to/access-logs" },
       { text: "Audit log", link: "/how-to/audit-log" },
       { text: "Troubleshooting", link: "/how-to/troubleshooting" },

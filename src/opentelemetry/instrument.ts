@@ -5,6 +5,8 @@ import type { Instrumentable } from "./instrumentable.js";
 import { countEvents, createInstruments } from "./metrics.js";
 import { createObserver } from "./observer.js";
 
+export type { Instrumentable };
+
 export interface InstrumentOptions {
   /** Makes the spans. Default: the global one, which an SDK registers. */
   readonly tracerProvider?: TracerProvider;

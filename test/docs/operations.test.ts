@@ -1,19 +1,9 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { metrics, SpanStatusCode, type SpanOptions, type Tracer } from "@opentelemetry/api";
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from "@opentelemetry/sdk-metrics";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics/opentelemetry.mjs";
 import { auditIdpauth } from "../../examples/metrics/audit-log.mjs";
 import { observeIdpauth as observeByPrometheus } from "../../examples/metrics/prometheus.mjs";
-import { traceIdpauth } from "../../examples/metrics/traces.mjs";
 import { startApplication, type Application } from "../support/application.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -69,80 +59,6 @@ describe("docs/how-to/operations.md", () => {
     expect(value('idpauth_events_total{event="logout"}')).toBe(1);
     expect(value('idpauth_provider_seconds_sum{event="refresh"}')).toBe(0.25);
     expect(value('idpauth_provider_seconds_count{event="login"}')).toBe(1);
-  });
-
-  it("the recipe for OpenTelemetry counts and times", async () => {
-    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3600_000 });
-    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
-    observeByOpenTelemetry();
-    await aDay();
-    await reader.forceFlush();
-    const told = exporter
-      .getMetrics()
-      .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-    const points = (name: string) =>
-      told
-        .filter(({ descriptor }) => descriptor.name === name)
-        .flatMap(({ dataPoints }) =>
-          dataPoints.map(({ attributes, value }) => ({ attributes, value })),
-        );
-    expect(points("idpauth.events")).toEqual(
-      expect.arrayContaining([
-        { attributes: { event: "login" }, value: 1 },
-        {
-          attributes: { event: "outage", reason: "http_503", side: "provider", endpoint: "token" },
-          value: 1,
-        },
-        { attributes: { event: "blocked", reason: "no_credentials" }, value: 1 },
-      ]),
-    );
-    expect(points("idpauth.provider.duration")).toEqual(
-      expect.arrayContaining([
-        {
-          attributes: { event: "refresh" },
-          value: expect.objectContaining({ sum: 0.25, count: 1 }) as unknown,
-        },
-      ]),
-    );
-    await reader.shutdown();
-    metrics.disable();
-  });
-
-  it("the recipe for traces makes a span of each event with a duration, in the context of the request that caused it", async () => {
-    const context = new AsyncLocalStorage<string>();
-    const spans: {
-      name: string;
-      seconds: number;
-      status: number | undefined;
-      context: string | undefined;
-    }[] = [];
-    const startSpan = (name: string, { startTime }: SpanOptions) => {
-      const span = {
-        name,
-        seconds: 0,
-        status: undefined as number | undefined,
-        context: context.getStore(),
-      };
-      return {
-        setStatus: ({ code }: { code: number }) => (span.status = code),
-        end: (time: number) =>
-          spans.push({ ...span, seconds: (time - (startTime as number)) / 1000 }),
-      };
-    };
-    traceIdpauth({ startSpan } as unknown as Tracer);
-    await context.run("the day", aDay);
-    // The clock that moves an hour may also end a request for keys.
-    expect([...new Set(spans.map(({ name }) => name))]).toEqual([
-      "idpauth.login",
-      "idpauth.refresh",
-      "idpauth.outage",
-      "idpauth.failure",
-      "idpauth.logout",
-    ]);
-    expect(spans.find(({ name }) => name === "idpauth.refresh")?.seconds).toBe(0.25);
-    expect(spans.find(({ name }) => name === "idpauth.outage")?.status).toBe(SpanStatusCode.ERROR);
-    expect(spans.map((span) => span.context)).toEqual(spans.map(() => "the day"));
   });
 });
 

@@ -5,6 +5,7 @@ import path from "node:path";
 import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IdpAuthOptions } from "../../src/index.js";
+import { instrument, type Instrumentable } from "../../src/opentelemetry/instrument.js";
 import * as kit from "../../src/testing/index.js";
 import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
 import { buildPackage } from "../support/build.js";
@@ -487,6 +488,13 @@ describe("docs/snippets/step-up", () => {
       vi.unstubAllGlobals(),
     );
     expect(response.status).toBe(401);
+  });
+});
+
+describe("docs/snippets/telemetry", () => {
+  it("app.mjs instruments its `auth`", async () => {
+    const { auth } = await load<{ auth: Instrumentable }>("telemetry/app.mjs");
+    expect(() => instrument(auth)).toThrow("instrumented already");
   });
 });
 
