@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { startDevelopmentProvider } from "./development-provider.mjs";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { packPackage } from "./pack-package.mjs";
 import { headline, node, npm, npmCommand, root } from "./run.mjs";
@@ -44,17 +45,7 @@ npm(["install", "--no-audit", "--no-fund", packPackage(folder).tarball], {
 
 const port = process.env["PORT"] ?? "3000";
 const origin = `http://localhost:${port}`;
-const program = path.join(folder, "node_modules/idpauth/dist/cli/idpauth.js");
-const provider = spawn(
-  process.execPath,
-  [program, "provider", "--port=0", `--base-url=${origin}`],
-  {
-    cwd: folder,
-    stdio: ["ignore", "pipe", "inherit"],
-  },
-);
-process.on("exit", () => provider.kill());
-const settings = await settingsOf(provider);
+const provider = await startDevelopmentProvider(folder, [`--base-url=${origin}`]);
 
 headline(`Start: ${name}`);
 const { command, first } = npmCommand();
@@ -64,28 +55,12 @@ const child = spawn(command, [...first, "start"], {
   env: {
     ...process.env,
     PORT: port,
-    ...settings,
+    ...provider.env,
   },
 });
 // The terminal tells the example by itself; whoever tells only this process, means the example.
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
   process.on(signal, () => child.kill(signal));
-child.on("close", (code) => process.exit(code ?? 0));
-
-/**
- * Waits until the provider runs.
- *
- * @param {import("node:child_process").ChildProcessByStdio<null, import("node:stream").Readable, null>} running
- * @returns {Promise<Record<string, string>>} the application's settings, which it prints
- */
-async function settingsOf(running) {
-  let printed = "";
-  for await (const text of running.stdout.iterator({ destroyOnReturn: false })) {
-    printed += String(text);
-    if (printed.includes("Ctrl+C ends the provider.")) break;
-  }
-  running.stdout.resume();
-  return Object.fromEntries(
-    [...printed.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, variable, value]) => [variable, value]),
-  );
-}
+child.on("close", (code) => {
+  void provider.stop().then(() => process.exit(code ?? 0));
+});

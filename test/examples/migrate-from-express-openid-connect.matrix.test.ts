@@ -104,7 +104,7 @@ describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSE
       expect(await migration.see(user, "/")).toContain("You are signed out.");
     }
 
-    expect(await migration.provider.endSession(another, "grace")).toContain("204");
+    expect(await migration.endSessionAtProvider(another, "grace")).toContain("204");
     expect(await migration.see(before, "/")).toContain("You are signed out.");
     expect(await migration.see(during, "/")).toContain("You are signed out.");
   });

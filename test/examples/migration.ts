@@ -1,10 +1,12 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { rmSync } from "node:fs";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { expect } from "vitest";
+import {
+  startDevelopmentProvider,
+  type DevelopmentProvider,
+} from "../../scripts/development-provider.mjs";
 import { installFramework } from "../../scripts/framework-install.mjs";
 import { choose, PEOPLE, TestUser, type Person } from "../browser/test-user.js";
 import { launchChromium } from "../support/chromium.js";
@@ -73,7 +75,7 @@ export class Migration {
     const folder = installExampleOf(folderOfPackages, source, packed, own);
     const origin = `http://localhost:${String(await freePort())}`;
     return new Migration(origin, {
-      provider: await DevelopmentProvider.start(folder, provider(origin)),
+      provider: await startDevelopmentProvider(folder, provider(origin)),
       folder,
       packed,
       browser: await launchChromium(executablePath),
@@ -140,6 +142,17 @@ export class Migration {
     return (await user.context.cookies(this.origin)).map(({ name }) => name).sort();
   }
 
+  /**
+   * Ends a person's session at the provider, as an administrator does. Returns what the provider
+   * says about the application's response to the logout token.
+   */
+  async endSessionAtProvider(administrator: TestUser, person: Person): Promise<string> {
+    const tab = await administrator.tab();
+    await tab.goto(this.provider.issuer);
+    await tab.getByRole("button", { name: `End the session of ${PEOPLE[person]}` }).click();
+    return tab.getByRole("status").innerText();
+  }
+
   /** Forgets all users. The process goes on. */
   async leave(): Promise<void> {
     for (const user of this.#users.splice(0)) await user.leave();
@@ -155,58 +168,6 @@ export class Migration {
 }
 
 const OLD_SECRET = randomBytes(32).toString("base64url");
-
-/** `npx idpauth provider` of the installed package, on a free port. */
-export class DevelopmentProvider {
-  readonly issuer: string;
-  /** The settings that it printed. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly #child: ChildProcess;
-
-  private constructor(child: ChildProcess, printed: string) {
-    this.#child = child;
-    this.env = Object.fromEntries(
-      [...printed.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
-    );
-    this.issuer = this.env["IDP_ISSUER"] ?? "";
-  }
-
-  static async start(folder: string, options: readonly string[]): Promise<DevelopmentProvider> {
-    const program = path.join(folder, "node_modules/idpauth/dist/cli/idpauth.js");
-    const child = spawn(process.execPath, [program, "provider", "--port=0", ...options], {
-      cwd: folder,
-      env: { HOME: folder },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let printed = "";
-    for await (const text of child.stdout
-      .setEncoding("utf8")
-      .iterator({ destroyOnReturn: false })) {
-      printed += String(text);
-      if (printed.includes("Ctrl+C ends the provider.")) {
-        child.stdout.resume();
-        return new DevelopmentProvider(child, printed);
-      }
-    }
-    throw new Error(`the provider ended: ${printed}`);
-  }
-
-  /**
-   * Ends a person's session at the provider, as an administrator does. Returns what the provider
-   * says about the application's response to the logout token.
-   */
-  async endSession(administrator: TestUser, person: Person): Promise<string> {
-    const tab = await administrator.tab();
-    await tab.goto(this.issuer);
-    await tab.getByRole("button", { name: `End the session of ${PEOPLE[person]}` }).click();
-    return tab.getByRole("status").innerText();
-  }
-
-  async stop(): Promise<void> {
-    this.#child.kill("SIGTERM");
-    if (this.#child.exitCode === null) await once(this.#child, "exit");
-  }
-}
 
 export function textOf(tab: Page): Promise<string> {
   return tab.locator("body").innerText();
