@@ -21,6 +21,7 @@ export const sidebar = [
     items: [
       { text: "Migrate to idpauth", link: "/migrate/" },
       { text: "From express-openid-connect", link: "/migrate/express-openid-connect" },
+      { text: "From Passport", link: "/migrate/passport" },
       { text: "From Auth.js", link: "/migrate/auth-js" },
       { text: "From better-auth", link: "/migrate/better-auth" },
       { text: "From oauth2-proxy", link: "/migrate/oauth2-proxy" },
