@@ -1,12 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  DETAIL_FIELDS,
-  EVENT_FIELDS,
-  EVENT_TABLE,
-  LINE_FIELDS,
-} from "../../scripts/event-tables.mjs";
+import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
 import type { IdpAuth } from "../../src/adapter.js";
-import { ERRORS } from "../../src/errors.js";
 import type { Events, IdpRequest, LogEntry } from "../../src/index.js";
 import { settled } from "../../src/testing/settled.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -16,6 +10,7 @@ import {
   type ApplicationOptions,
 } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { mistakesInEvent, mistakesInLine, type HeardEvent } from "../support/event-fields.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 
 const HOUR = 3_600_000;
@@ -24,14 +19,9 @@ const ADA = { sub: "ada-1815", name: "Ada Lovelace", email: "ada@users.example" 
 const BROWSER = { "user-agent": "Mozilla/5.0 (Ada)", "x-forwarded-for": "203.0.113.7" };
 
 type Fields = Readonly<Record<string, unknown>>;
-interface Heard {
-  readonly name: keyof Events;
-  readonly event: Fields;
-}
-
 let application: Application;
 let store: SealingStore;
-let events: Heard[];
+let events: HeardEvent[];
 
 async function start(options: ApplicationOptions = {}): Promise<void> {
   const clock = new TestClock();
@@ -43,46 +33,6 @@ async function start(options: ApplicationOptions = {}): Promise<void> {
 
 function listen(auth: IdpAuth<IdpRequest>): void {
   for (const name of NAMES) auth.on(name, (event) => events.push({ name, event: { ...event } }));
-}
-
-/** What an event contains that the tables don't, and what it lacks. */
-function mistakesInEvent({ name, event }: Heard): string[] {
-  const presence: Fields = EVENT_TABLE[name].fields;
-  const rows: Readonly<Record<string, { readonly type: string }>> = EVENT_FIELDS;
-  return [
-    ...Object.entries(event).flatMap(([field, value]) => {
-      if (presence[field] === undefined || presence[field] === "never") return [`${name}.${field}`];
-      const fits = typeof value === rows[field]?.type || (field === "revoked" && value === null);
-      return fits ? [] : [`${name}.${field} is ${typeof value}`];
-    }),
-    ...Object.entries(presence)
-      .filter(([field, when]) => when === "always" && !(field in event))
-      .map(([field]) => `${name} without ${field}`),
-  ];
-}
-
-/** Whether a cell of the column "Log lines" names a code. */
-function names(lines: string, code: string): boolean {
-  if (lines.startsWith("all")) return true;
-  const patterns = [...lines.matchAll(/`([\w…]+)`/g)].map(([, name = ""]) =>
-    name.replace("…", "\\w+"),
-  );
-  if (patterns.some((pattern) => new RegExp(`^${pattern}$`).test(code))) return true;
-  return lines.includes("didn't catch") && code in ERRORS;
-}
-
-/** What a line contains that the tables don't. */
-function mistakesInLine({ details = {}, ...line }: LogEntry): string[] {
-  const rows: Readonly<Record<string, { readonly type: string; readonly lines: string }>> =
-    DETAIL_FIELDS;
-  return [
-    ...Object.keys(line).filter((field) => !(field in LINE_FIELDS)),
-    ...Object.entries(details).flatMap(([field, value]) => {
-      const row = rows[field];
-      if (row === undefined || !names(row.lines, line.code)) return [`${line.code}.${field}`];
-      return typeof value === row.type || value === "none" ? [] : [`${field} is ${typeof value}`];
-    }),
-  ];
 }
 
 /** Asserts that everything that came out is in the tables, and that it tells nobody who the user is. */

@@ -4,7 +4,7 @@ import {
   type IdpAuth,
   type Reply,
 } from "../../src/adapter.js";
-import type { IdpAuthOptions, IdpRequest, LogEntry } from "../../src/index.js";
+import type { Events, IdpAuthOptions, IdpRequest, LogEntry } from "../../src/index.js";
 import {
   startTestProvider,
   type PersonClaims,
@@ -12,6 +12,8 @@ import {
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
+import { mistakesInEvent, mistakesInLine } from "./event-fields.js";
 import { textReply } from "./text-reply.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
@@ -54,6 +56,8 @@ export async function startApplication({
 }: ApplicationOptions = {}): Promise<Application> {
   const provider = await startTestProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
+  /** Fields of events and lines that docs/reference/events.md doesn't have. */
+  const mistakes: string[] = [];
   const build = (overrides: Partial<IdpAuthOptions> = {}): IdpAuth<IdpRequest> =>
     createIdpAuth(
       {
@@ -67,6 +71,7 @@ export async function startApplication({
         clock,
         log: (entry) => {
           log.push(entry);
+          mistakes.push(...mistakesInLine(entry));
           options.log?.(entry);
         },
         ...overrides,
@@ -75,6 +80,8 @@ export async function startApplication({
     );
   const auth = build();
   auth.start();
+  for (const name of Object.keys(EVENT_TABLE) as (keyof Events)[])
+    auth.on(name, (event) => mistakes.push(...mistakesInEvent({ name, event: { ...event } })));
   return {
     auth,
     provider,
@@ -82,7 +89,12 @@ export async function startApplication({
     log,
     another: build,
     user: () => new TestUser(auth, provider, clock),
-    stop: () => provider.stop(),
+    async stop() {
+      await provider.stop();
+      const [mistake] = mistakes.splice(0);
+      if (mistake !== undefined)
+        throw new Error(`${mistake}: scripts/event-tables.mjs has no such field there.`);
+    },
   };
 }
 
