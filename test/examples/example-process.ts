@@ -287,6 +287,12 @@ export class ExampleProcess {
     return this.ended;
   }
 
+  /** As Ctrl+C in a terminal: the signal goes to all of it. */
+  interrupt(): Promise<Ended> {
+    if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGINT");
+    return this.ended;
+  }
+
   /** All of it, at once. */
   async end(): Promise<void> {
     try {
