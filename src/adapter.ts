@@ -39,7 +39,7 @@ export {
   type NodeStream,
   type Reply,
 } from "./http/reply.js";
-export type { Facts, Observation, Observer, Operation, Work } from "./ports/observer.js";
+export type { Facts, Identity, Observation, Observer, Operation, Work } from "./ports/observer.js";
 export type {
   EndWatcher,
   Entry,

@@ -15,6 +15,7 @@ export interface Observed {
   stop(): void;
 }
 
+/** What can be watched: the `auth` object. */
 export interface Observable {
   /**
    * Has an observer watch the operations.

@@ -11,13 +11,15 @@ const MAX_VALUES = 100;
 const OTHER = "_OTHER";
 
 /** The attributes that an operation has from its beginning. */
-export function labelsOf(operation: Operation): Labels {
-  const { name, provider } = operation;
-  const labels: Labels = provider === undefined ? {} : { "idpauth.provider": provider };
-  if ("api" in operation && operation.api !== undefined) labels["idpauth.api"] = operation.api;
-  if (name === "provider") labels["idpauth.endpoint"] = operation.endpoint;
-  if (name === "store") labels["idpauth.store.method"] = operation.method;
-  if (name === "api") labels["http.request.method"] = operation.method;
+export function labelsOf({ name, provider, api, endpoint, method }: Operation): Labels {
+  const labels: Labels = {};
+  const add = (label: string, value: string | undefined) => {
+    if (value !== undefined) labels[label] = value;
+  };
+  add("idpauth.provider", provider);
+  add("idpauth.api", api);
+  add("idpauth.endpoint", endpoint);
+  add(name === "store" ? "idpauth.store.method" : "http.request.method", method);
   return labels;
 }
 

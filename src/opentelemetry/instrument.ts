@@ -7,6 +7,7 @@ import { createObserver } from "./observer.js";
 
 export type { Instrumentable };
 
+/** Options of `instrument`. */
 export interface InstrumentOptions {
   /** Makes the spans. Default: the global one, which an SDK registers. */
   readonly tracerProvider?: TracerProvider;

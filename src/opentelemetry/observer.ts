@@ -100,17 +100,15 @@ class WatchedOperation implements Observation {
   }
 }
 
-function spanName(operation: Operation): string {
-  const { name } = operation;
-  if (name === "provider") return `idpauth.provider.${operation.endpoint}`;
-  if (name === "store") return `idpauth.store.${operation.method}`;
-  return name === "api" ? `idpauth.api.${operation.api}` : `idpauth.${name}`;
+function spanName({ name, endpoint, api, method }: Operation): string {
+  const detail = { guard: undefined, refresh: undefined, provider: endpoint, store: method, api };
+  return ["idpauth", name, detail[name] ?? []].flat().join(".");
 }
 
 /** Not the path, which may name what a user looks at. */
-function serverOf(operation: Operation): Attributes {
-  if (operation.name !== "api") return {};
-  const { hostname, port, protocol } = operation.url;
+function serverOf({ url }: Operation): Attributes {
+  if (url === undefined) return {};
+  const { hostname, port, protocol } = url;
   const known = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
   return { "server.address": hostname, "server.port": known };
 }

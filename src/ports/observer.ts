@@ -1,17 +1,23 @@
 /** What can watch the operations of a component, such as OpenTelemetry. */
 
 /** An operation that has a beginning and an end. */
-export type Operation = { readonly provider?: string | undefined } & (
-  | { readonly name: "guard" }
-  /** `api`: the API that the new token is for. Undefined: the session's own tokens. */
-  | { readonly name: "refresh"; readonly api: string | undefined }
-  /** A request to the provider; `endpoint` as in the event `outage`. */
-  | { readonly name: "provider"; readonly endpoint: string }
-  /** `method`: one of `SessionStore`. */
-  | { readonly name: "store"; readonly method: string }
-  /** A request to an API, until the head of its response. */
-  | { readonly name: "api"; readonly api: string; readonly method: string; readonly url: URL }
-);
+export interface Operation {
+  /**
+   * `provider`: a request to the provider. `store`: a call of the session store. `api`: a request
+   * to an API, until the head of its response.
+   */
+  readonly name: "guard" | "refresh" | "provider" | "store" | "api";
+  /** The key of one of several providers. */
+  readonly provider?: string | undefined;
+  /** Of the provider, as in the event `outage`. */
+  readonly endpoint?: string;
+  /** The API of a request, or the one that a refresh gets a token for. */
+  readonly api?: string | undefined;
+  /** Of the store, or of the HTTP request. */
+  readonly method?: string;
+  /** The address of the API. */
+  readonly url?: URL;
+}
 
 /** What an operation tells of itself. */
 export interface Facts {
@@ -20,11 +26,20 @@ export interface Facts {
   /** The status of an API's response. */
   readonly status?: number;
   /** The user, as events have it. */
-  readonly identity?: { readonly issuer?: string; readonly subject?: string };
+  readonly identity?: Identity;
+}
+
+/** A user, as events have it. */
+export interface Identity {
+  /** The provider's issuer. */
+  readonly issuer?: string;
+  /** The user's `sub`. */
+  readonly subject?: string;
 }
 
 /** An operation that is being watched. */
 export interface Observation {
+  /** Takes what the operation tells of itself. */
   note(facts: Facts): void;
   /** The headers by which an API joins the trace, with names in lower case. */
   readonly traceHeaders: Readonly<Record<string, string>>;
@@ -33,6 +48,7 @@ export interface Observation {
 /** The work of an operation. Its argument is undefined if nothing watches. */
 export type Work<Result> = (observation?: Observation) => Promise<Result>;
 
+/** Watches operations. */
 export interface Observer {
   /** Calls `work` once, and returns or throws what it does. */
   observe<Result>(operation: Operation, work: Work<Result>): Promise<Result>;
