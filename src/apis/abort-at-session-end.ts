@@ -3,7 +3,9 @@ import type { Open } from "../work/shutdown.js";
 import type { Exchange } from "./exchange.js";
 
 /** Nobody gets these two, and they aren't the API's failure. */
-export const LEFT = new IdpAuthError("api_unreachable", "The browser has left.");
+export const LEFT = Object.assign(new IdpAuthError("api_unreachable", "The browser has left."), {
+  reason: "browser_left",
+});
 export const CUT = new IdpAuthError("shutting_down", "`auth.close()` has broken the request off.");
 
 /**

@@ -157,7 +157,10 @@ export function createAccessors<FrameworkRequest extends object>(
     [SETTLED]: settled,
     on: (name, listener) => events.on(name, listener),
     [OBSERVE](observer) {
-      if (events.observer !== undefined) throw new TypeError("This `auth` is instrumented already.");
+      if (events.observer !== undefined)
+        throw new TypeError(
+          "This `auth` is instrumented already. With Next.js, call `instrument` in `register()` of instrumentation.ts.",
+        );
       events.observer = observer;
       return {
         userHash: (iss, sub) => ready().accountOf({ iss, sub }),

@@ -8,7 +8,7 @@ import type { Reply } from "../http/reply.js";
 import { ownOrigin, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
-import type { Observation, Operation, Operations } from "../ports/observer.js";
+import type { Facts, Observation, Operation, Operations } from "../ports/observer.js";
 import type { Registration } from "../ports/registration.js";
 import {
   providersOf,
@@ -40,6 +40,7 @@ interface GuardedComponent {
 }
 
 const GUARD: Operation = { name: "guard" };
+const PASSED: Facts = { outcome: "passed" };
 
 /** What a component remembers of one request. */
 export interface Remembered {
@@ -108,11 +109,12 @@ export function createGuard<FrameworkRequest extends object>({
       return blockedByOutage(where, { error, provider: providersOf(rule)?.[0] }, component);
     }
     const user = new SignedInUser(component, outcome);
-    observation?.note({ outcome: "passed", identity: user.identity });
+    observation?.note({ identity: user.identity });
     const required = requiredBy(rule);
     if (required.length > 0) {
       const unmet = await firstUnmet(required, user);
-      if (unmet !== undefined) return refused({ component, opened, rule, observation }, user, unmet);
+      if (unmet !== undefined)
+        return refused({ component, opened, rule, observation }, user, unmet);
     }
     remembered.passedWith = () => user.session();
     return undefined;
@@ -120,16 +122,18 @@ export function createGuard<FrameworkRequest extends object>({
 
   return {
     guard: (raw, rule = {}) =>
-      events.run(GUARD, (observation) =>
-        decide(
+      events.run(GUARD, async (observation) => {
+        const blocked = await decide(
           { rule, observation },
           () => adapter.request(raw),
           () => {
             assertKnownKeys(rule);
             return memory.remember(raw);
           },
-        ),
-      ),
+        );
+        if (blocked === undefined) observation?.note(PASSED);
+        return blocked;
+      }),
     guardOpened: (opened, rules) =>
       events.run(GUARD, async (observation) => {
         let stepUp: Blocked | undefined;
@@ -142,6 +146,7 @@ export function createGuard<FrameworkRequest extends object>({
           if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
           stepUp ??= blocked;
         }
+        if (stepUp === undefined) observation?.note(PASSED);
         return stepUp;
       }),
     csrf(raw) {

@@ -1,6 +1,7 @@
 import {
   context,
   isSpanContextValid,
+  propagation,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -60,11 +61,14 @@ class WatchedOperation implements Observation {
     this.#parts = parts;
     this.#name = operation.name;
     this.#labels = labelsOf(operation);
+    const isRequest = this.#name === "api" || this.#name === "provider";
     this.#span = parts.tracer.startSpan(spanName(operation), {
-      kind: this.#name === "api" || this.#name === "provider" ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      kind: isRequest ? SpanKind.CLIENT : SpanKind.INTERNAL,
       attributes: { ...this.#labels, ...serverOf(operation) },
     });
-    this.context = trace.setSpan(context.active(), this.#span);
+    // The SDK's instrumentation of HTTP would send on the baggage that the browser sent.
+    const around = isRequest ? propagation.deleteBaggage(context.active()) : context.active();
+    this.context = trace.setSpan(around, this.#span);
   }
 
   get traceHeaders(): Readonly<Record<string, string>> {

@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "../record/record.js";
 import {
@@ -39,6 +40,12 @@ export interface Looked {
  * read now. Rejects in an outage.
  */
 export type Look<Target> = (targets: readonly Target[]) => Promise<readonly (Looked | undefined)[]>;
+
+/**
+ * Where the one timer of all sessions runs. Otherwise every look, for as long as the process runs,
+ * would be a part of the trace of the request that watched first.
+ */
+const OUTSIDE_OF_REQUESTS = new AsyncResource("idpauth.session-end-watch");
 
 interface Watched<Target> {
   readonly target: Target;
@@ -98,7 +105,7 @@ export function createSessionEndWatch<Target>({
       sessions.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
     const { listeners } = watched;
     listeners.add(listener);
-    run();
+    if (cancelTick === undefined) OUTSIDE_OF_REQUESTS.runInAsyncScope(run);
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0 && sessions.get(key)?.listeners === listeners) sessions.delete(key);
@@ -122,7 +129,6 @@ export function createSessionEndWatch<Target>({
   }
 
   function run(): void {
-    if (cancelTick !== undefined) return;
     pollAt = clock.monotonic() + POLL_MS;
     unwatch = store?.watchEnds?.({
       ended: (key, reason) => {

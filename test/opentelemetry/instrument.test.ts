@@ -1,4 +1,7 @@
 // What a real OpenTelemetry SDK exports of an application: spans, metrics and trace headers.
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -16,12 +19,16 @@ import {
 } from "@opentelemetry/sdk-trace-node";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { idpAuth } from "../../src/adapters/express/express.js";
+import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { instrument, type InstrumentOptions } from "../../src/opentelemetry/instrument.js";
 import {
   browser,
+  CookieBrowser,
   settled,
+  signedInAs,
   signIn,
   startTestApi,
   startTestProvider,
@@ -71,7 +78,7 @@ async function startApplication({
   auth: more = {},
   ...options
 }: InstrumentOptions & { auth?: Partial<IdpAuthOptions> } = {}) {
-  const auth = idpAuth({
+  const settings = {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
     clientId: provider.clientId,
@@ -82,9 +89,14 @@ async function startApplication({
     log: false,
     clock,
     ...more,
-  });
+  } satisfies IdpAuthOptions;
+  const auth = idpAuth(settings);
   const stop = instrument(auth, { tracerProvider, meterProvider, ...options });
   const app = express();
+  app.use((_request, _response, next) => {
+    const baggage = propagation.createBaggage({ user: { value: "alice" } });
+    context.with(propagation.setBaggage(context.active(), baggage), next);
+  });
   app.use((_request, response, next) => {
     tracerProvider.getTracer("http").startActiveSpan("server", (span) => {
       response.once("close", () => {
@@ -101,6 +113,12 @@ async function startApplication({
   app.get("/staff", auth.idpRequiredWith({ allow: () => false }), (_request, response) => {
     response.send("staff");
   });
+  const allow = () => {
+    throw new Error("alice@example.com");
+  };
+  app.get("/broken", auth.idpRequiredWith({ allow }), (_request, response) => {
+    response.send("broken");
+  });
   app.get("/fetched", auth.idpRequired, async (request, response) => {
     const headers = { baggage: "user=alice", traceparent: BROWSERS_TRACE };
     const { status } = await auth.fetchApi(request, "orders", "items", { headers });
@@ -112,7 +130,17 @@ async function startApplication({
     await auth.close();
   });
   spans.reset();
-  return { auth, app, user, stop };
+  return { auth, app, user, stop, settings };
+}
+
+/** Starts a server, which the end of the test stops. @returns its port */
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  stops.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** The finished spans of a name, in the order of their ends. */
@@ -164,6 +192,37 @@ describe("spans", () => {
       [{ "idpauth.outcome": "forbidden" }, SpanStatusCode.UNSET],
       [{ "idpauth.outcome": "no_credentials" }, SpanStatusCode.UNSET],
     ]);
+  });
+
+  it("of a rule that throws say neither `passed` nor the message", async () => {
+    const { user } = await startApplication();
+    await user.get("/broken");
+    expect(one("idpauth.guard")).toMatchObject({
+      attributes: { "error.type": "_OTHER" },
+      status: { code: SpanStatusCode.ERROR },
+    });
+    expect(one("idpauth.guard").attributes).not.toHaveProperty("idpauth.outcome");
+    expect(one("idpauth.guard").events).toEqual([]);
+  });
+
+  it("of a request that one of several rules of an API blocks name the reason", async () => {
+    const { user } = await startApplication({
+      auth: {
+        apis: {
+          orders: {
+            url: api.url,
+            path: "/api/orders/",
+            rules: [
+              { path: "items", maxAge: 60 },
+              { path: "items", allow: () => true },
+            ],
+          },
+        },
+      },
+    });
+    clock.advance(120_000);
+    expect((await user.get("/api/orders/items")).status).toBe(401);
+    expect(one("idpauth.guard").attributes).toEqual({ "idpauth.outcome": "step_up_required" });
   });
 
   it("of a refresh: the token request below the refresh, the refresh below the guard", async () => {
@@ -240,6 +299,106 @@ describe("a request to an API", () => {
         "server.port": Number(new URL(api.url).port),
       },
     });
+  });
+
+  it("is a span for each time that it is sent, after an API has rejected the token", async () => {
+    const { user } = await startApplication();
+    api.refuseNext();
+    expect((await user.get("/api/orders/items")).status).toBe(200);
+    const sent = api.requests.map(({ headers }) => headers["traceparent"]);
+    const { traceId } = one("server").spanContext();
+    expect(sent).toEqual(
+      named("idpauth.api.orders").map((span) => `00-${traceId}-${span.spanContext().spanId}-01`),
+    );
+    expect(new Set(sent).size).toBe(2);
+  });
+
+  it("for an event stream ends with the response's head, and joins the trace", async () => {
+    const { user } = await startApplication();
+    const leaving = new AbortController();
+    const headers = { accept: "text/event-stream", traceparent: BROWSERS_TRACE };
+    const { signal } = leaving;
+    const stream = user.get("/api/orders/stream", { headers, signal }).catch(() => "left");
+    await expect.poll(() => named("idpauth.api.orders")).toHaveLength(1);
+    const { traceId, spanId } = one("idpauth.api.orders").spanContext();
+    expect(api.requests[0]?.headers["traceparent"]).toBe(`00-${traceId}-${spanId}-01`);
+    leaving.abort();
+    expect(await stream).toBe("left");
+  });
+
+  it("for a WebSocket joins the trace", async () => {
+    const { app, auth } = await startApplication();
+    const server = createServer(app).on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade));
+    const origin = `http://127.0.0.1:${String(await listen(server))}`;
+    const user = new CookieBrowser({ origin });
+    await user.follow("/idpauth/login/");
+    const cookie = user.cookies.header(new URL(origin)) ?? "";
+    const socket = new WebSocket(`${origin.replace("http", "ws")}/api/orders/socket`, {
+      origin,
+      headers: { cookie, traceparent: BROWSERS_TRACE, tracestate: "a=b" },
+    });
+    await once(socket, "open");
+    const { traceId, spanId } = one("idpauth.api.orders").spanContext();
+    const [sent] = api.requests;
+    expect(sent?.headers["traceparent"]).toBe(`00-${traceId}-${spanId}-01`);
+    expect(sent?.headers).not.toHaveProperty("tracestate");
+    socket.terminate();
+  });
+
+  it("through the proxy of a Fetch-style server joins the trace", async () => {
+    const { settings } = await startApplication();
+    const auth = fetchAuth(settings);
+    instrument(auth, { tracerProvider, meterProvider });
+    const proxied = auth.proxyApi("orders")(() => new Response("elsewhere"));
+    const cookie = await signedInAs(auth, { sub: "user-1" });
+    const url = "http://app.example/api/orders/items";
+    const headers = { cookie, traceparent: BROWSERS_TRACE, tracestate: "a=b", baggage: "a=b" };
+    // The API refuses the token of a session that was made up.
+    expect((await proxied(new Request(url, { headers }))).status).toBe(502);
+    const { traceId, spanId } = one("idpauth.api.orders").spanContext();
+    const [sent] = api.requests;
+    expect(sent?.headers["traceparent"]).toBe(`00-${traceId}-${spanId}-01`);
+    expect(Object.keys(sent?.headers ?? {})).not.toContain("tracestate");
+    expect(Object.keys(sent?.headers ?? {})).not.toContain("baggage");
+  });
+
+  it("has no baggage that the SDK's instrumentation of HTTP could send, nor has the provider's", async () => {
+    const sent: object[] = [];
+    const { user } = await startApplication({
+      auth: {
+        fetch: (...request) => {
+          const headers = {};
+          propagation.inject(context.active(), headers);
+          sent.push(headers);
+          return fetch(...request);
+        },
+      },
+    });
+    clock.advance(3600_000);
+    sent.length = 0;
+    await user.get("/fetched");
+    expect(sent.length).toBeGreaterThan(0);
+    for (const headers of sent) expect(Object.keys(headers)).toEqual(["traceparent"]);
+  });
+
+  it("that the browser has left is no failure of the API", async () => {
+    let arrived: () => void = () => undefined;
+    const arrival = new Promise<void>((resolve) => (arrived = resolve));
+    const hanging = createServer(() => {
+      arrived();
+    });
+    const url = `http://127.0.0.1:${String(await listen(hanging))}/`;
+    const { user } = await startApplication({
+      auth: { apis: { orders: { url, path: "/api/orders/" } } },
+    });
+    const leaving = new AbortController();
+    const left = user.get("/api/orders/items", { signal: leaving.signal }).catch(() => "left");
+    await arrival;
+    leaving.abort();
+    expect(await left).toBe("left");
+    await expect
+      .poll(() => named("idpauth.api.orders")[0]?.attributes["error.type"])
+      .toBe("browser_left");
   });
 
   it("by `fetchApi` joins it too", async () => {

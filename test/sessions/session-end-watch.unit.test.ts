@@ -1,3 +1,4 @@
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
@@ -364,4 +365,26 @@ describe("a store that reports ends", () => {
     await clock.advanceAsync(POLL);
     expect([told, losses]).toEqual([["a: logout"], 0]);
   });
+});
+
+it("looks outside of the request that watched first, whose trace would never end", async () => {
+  const requests = new AsyncLocalStorage<string>();
+  const during: (string | undefined)[] = [];
+  const ends = createSessionEndWatch({
+    look: (keys: readonly string[]) => {
+      during.push(requests.getStore());
+      return look(keys);
+    },
+    // As Node's timers do.
+    clock: {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      timer: (milliseconds, task) => clock.timer(milliseconds, AsyncResource.bind(task)),
+    },
+    policy: NO_LIMITS,
+  });
+  requests.run("the first request", () => watch(ends, signedIn("a")));
+  await clock.advanceAsync(2 * POLL);
+  expect(during.length).toBeGreaterThan(1);
+  expect(during.every((request) => request === undefined)).toBe(true);
 });
