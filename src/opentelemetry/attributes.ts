@@ -38,8 +38,12 @@ export function addFacts(labels: Labels, { outcome, status }: Facts): void {
  */
 export function errorType(error: unknown): string {
   if (error instanceof IdpAuthError) return reasonOf(error) ?? error.code;
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" && /^[A-Z0-9_]{2,40}$/.test(code) ? code : OTHER;
+  // Some drivers wrap the error of the connection.
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    const { code } = at as { readonly code?: unknown };
+    if (typeof code === "string" && /^[A-Z0-9_]{2,40}$/.test(code)) return code;
+  }
+  return OTHER;
 }
 
 function reasonOf(error: IdpAuthError): string | undefined {

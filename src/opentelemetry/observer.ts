@@ -96,11 +96,10 @@ class WatchedOperation implements Observation {
   end(): void {
     const labels = this.#labels;
     if (labels["error.type"] !== undefined) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    this.#span.setAttributes(labels);
+    this.#span.setAttributes(labels).end();
     const { durations, values } = this.#parts.instruments;
     const seconds = (performance.now() - this.#started) / 1000;
     durations[this.#name].record(seconds, values.of(labels), this.context);
-    this.#span.end();
   }
 }
 

@@ -18,6 +18,11 @@ describe("the type of an error", () => {
     ["the reason of an outage", new ProviderUnavailableError("http_503"), "http_503"],
     ["the code of an error of idpauth", new IdpAuthError("api_timeout", "late"), "api_timeout"],
     ["a driver's code", Object.assign(new Error(), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+    [
+      "the code of an error that a driver wrapped",
+      new Error("connection", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) }),
+      "ECONNRESET",
+    ],
     ["no text of another error", Object.assign(new Error("eyJ"), { code: "a token" }), "_OTHER"],
     ["no reason of another error", Object.assign(new Error(), { reason: "secret" }), "_OTHER"],
     ["nothing of what is no error", null, "_OTHER"],

@@ -578,4 +578,19 @@ describe("instrument", () => {
     });
     expect((await user.get("/reports")).text).toBe("reports");
   });
+
+  it("ends the spans although a metric throws", async () => {
+    const broken = () => {
+      throw new Error("record");
+    };
+    const meter = {
+      createHistogram: () => ({ record: broken }),
+      createCounter: () => ({ add: broken }),
+    };
+    const { user } = await startApplication({
+      meterProvider: { getMeter: () => meter } as never,
+    });
+    expect((await user.get("/reports")).text).toBe("reports");
+    expect(named("idpauth.guard")).toHaveLength(1);
+  });
 });
