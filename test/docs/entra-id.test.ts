@@ -188,24 +188,30 @@ describe("docs/snippets/entra-id/groups.ts", () => {
     ["is no list", { value: { id: STAFF } }],
     ["is null", null],
     ["is a list itself", [group(STAFF)]],
-    ["has entries without an id", { value: [null, STAFF, {}, { id: [STAFF] }] }],
     [
       "names a page elsewhere",
       { value: [group(STAFF)], "@odata.nextLink": "https://evil.example/v1.0/x" },
     ],
     ["names a page that is no text", { value: [group(STAFF)], "@odata.nextLink": 7 }],
-  ])("finds no groups in a response that %s", async (_what, body) => {
+  ])("responds with 503, and stores nothing, if a response %s", async (_what, body) => {
     await signIn();
     replies = [{ body }];
+    expect([await statusOf(), asked.length]).toEqual([503, 1]);
+    expect(await dataOf()).toEqual({ groups: null });
+  });
+
+  it("skips entries without an id", async () => {
+    await signIn();
+    replies = [{ body: { value: [null, STAFF, {}, { id: [STAFF] }] } }];
     expect([await statusOf(), asked.length]).toEqual([403, 1]);
   });
 
-  it("finds no groups if the pages don't end", async () => {
+  it("responds with 503 if the pages don't end", async () => {
     await signIn();
     replies = Array.from({ length: 30 }, () => ({
       body: { value: [group(STAFF)], "@odata.nextLink": `${GRAPH}${FIRST}` },
     }));
-    expect([await statusOf(), asked.length]).toEqual([403, 20]);
+    expect([await statusOf(), asked.length]).toEqual([503, 20]);
   });
 
   it("responds with 503 if Entra ID is down, and with 401 if the user has to consent", async () => {

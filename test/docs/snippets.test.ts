@@ -318,7 +318,7 @@ describe("docs/snippets/migrate", () => {
     ["auth-js.ts", "__Secure-authjs.session-token", "/auth/signin"],
     ["better-auth.ts", "__Secure-better-auth.session_token", "/sign-in"],
   ])(
-    "%s accepts both sessions, moves new sign-ins with a setting, and keeps the user's id",
+    "%s accepts both sessions, moves new sign-ins with a setting, keeps the user's id, and ends the old session",
     async (file, oldCookie, oldSignIn) => {
       const { pool } = await load<{
         pool: { query: (text: string, values: string[]) => Promise<{ rows: object[] }> };
@@ -326,9 +326,13 @@ describe("docs/snippets/migrate", () => {
       let rows: object[] = [{ userId: "u7" }];
       const query = vi.spyOn(pool, "query").mockImplementation(async () => ({ rows }));
       const { old } = await load<{
-        old: { userId: (req: unknown) => Promise<string | undefined> };
+        old: {
+          userId: (req: unknown) => Promise<string | undefined>;
+          endSession: (req: unknown) => Promise<void>;
+        };
       }>("migrate/old.ts", false);
       vi.spyOn(old, "userId").mockResolvedValue("u3");
+      const endSession = vi.spyOn(old, "endSession").mockResolvedValue();
       const browser = await open(`migrate/${file}`);
       expect((await browser.get("/orders")).json()).toBe("u3");
 
@@ -341,6 +345,9 @@ describe("docs/snippets/migrate", () => {
       expect(orders.headers["set-cookie"]).toEqual([
         expect.stringMatching(new RegExp(`^${oldCookie}=; Path=/; Expires=.*1970.*; Secure$`)),
       ]);
+      expect(endSession).toHaveBeenCalledTimes(1);
+      await browser.get("/sign-out", { headers: { cookie: `${oldCookie}=copied` } });
+      expect(endSession).toHaveBeenCalledTimes(2);
 
       vi.spyOn(old, "userId").mockResolvedValue(undefined);
       await browser.follow("/sign-out");

@@ -12,7 +12,7 @@ import { idpAuth } from "idpauth/express";
 /** The object IDs of the groups that your code asks about. Only these are stored. */
 const STAFF = "0760b6cf-170e-4a14-91b3-4b78e0739963";
 const ADMINS = "9f4d2c1e-0b3a-4c5d-8e6f-7a8b9c0d1e2f";
-const KNOWN = [STAFF, ADMINS];
+const KNOWN = [STAFF, ADMINS] as const;
 const GRAPH = "https://graph.microsoft.com/v1.0/";
 const MAX_PAGES = 20;
 
@@ -37,13 +37,12 @@ async function groupsOf(req: Request): Promise<readonly unknown[]> {
   if (!isOverage) return [];
   if (data.groups) return data.groups;
   const groups = await readGroups(req);
-  if (groups === undefined) return [];
   await auth.updateData(req, (current) => ({ ...current, groups }));
   return groups;
 }
 
-/** Undefined: the response has an unexpected form, or too many pages. */
-async function readGroups(req: Request): Promise<string[] | undefined> {
+/** Throws if it can't read all groups: "no groups" would pass a rule that excludes a group. */
+async function readGroups(req: Request): Promise<string[]> {
   const signal = AbortSignal.timeout(10_000);
   const ids = new Set<unknown>();
   let path = "me/transitiveMemberOf?$select=id&$top=999";
@@ -52,13 +51,13 @@ async function readGroups(req: Request): Promise<string[] | undefined> {
       const response = await auth.fetchApi(req, "graph", path, { signal });
       if (!response.ok) throw new Error(`Microsoft Graph responded with ${response.status}.`);
       const { value, "@odata.nextLink": next } = Object(await response.json());
-      if (!Array.isArray(value)) return undefined;
+      if (!Array.isArray(value)) throw new Error("Microsoft Graph sent no list.");
       for (const object of value) ids.add(object?.id);
       if (next === undefined) return KNOWN.filter((id) => ids.has(id));
-      if (!String(next).startsWith(GRAPH)) return undefined;
+      if (!String(next).startsWith(GRAPH)) throw new Error("The next page is somewhere else.");
       path = String(next).slice(GRAPH.length);
     }
-    return undefined;
+    throw new Error(`The user's groups have more than ${MAX_PAGES} pages.`);
   } catch (cause) {
     if (cause instanceof ApiTokenError || isOutage(cause)) throw cause;
     throw new ProviderUnavailableError("graph", { cause, retryAfter: 30 });
@@ -66,7 +65,7 @@ async function readGroups(req: Request): Promise<string[] | undefined> {
 }
 
 const inGroup =
-  (id: string): RequestHandler =>
+  (id: (typeof KNOWN)[number]): RequestHandler =>
   async (req, res, next) => {
     if ((await groupsOf(req)).includes(id)) next();
     else res.status(403).send("Your account isn't in the group that may use this page.");

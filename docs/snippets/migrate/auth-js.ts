@@ -20,7 +20,7 @@ auth.mount(app);
 
 const signedIn: RequestHandler = async (req, res, next) => {
   if ((await auth.getSession(req)) !== null) {
-    clearOldCookies(req, res); // so that a logout doesn't bring the old session back
+    await endOldSession(req, res); // so that a logout doesn't bring the old session back
     return auth.idpRequired(req, res, next);
   }
   res.locals["oldUserId"] = await old.userId(req);
@@ -34,19 +34,20 @@ async function userIdOf(req: Request, res: Response): Promise<string | undefined
   return oldUserId ?? (await auth.requireSession(req)).data.userId;
 }
 
-function clearOldCookies(req: Request, res: Response) {
-  for (const pair of req.headers.cookie?.split("; ") ?? []) {
-    const name = pair.slice(0, pair.indexOf("="));
-    if (/^(__Secure-|__Host-)?authjs\./.test(name)) res.clearCookie(name, { secure: true });
-  }
+async function endOldSession(req: Request, res: Response) {
+  const pairs = (req.headers.cookie ?? "").split("; ");
+  const names = pairs.map((pair) => pair.slice(0, pair.indexOf("=")));
+  const own = names.filter((name) => /^(__Secure-|__Host-)?authjs\./.test(name));
+  if (own.length > 0) await old.endSession(req);
+  for (const name of own) res.clearCookie(name, { secure: true });
 }
 
 app.get("/orders", signedIn, async (req, res) => {
   res.json(await userIdOf(req, res));
 });
 
-app.get("/sign-out", (req, res) => {
-  clearOldCookies(req, res);
+app.get("/sign-out", async (req, res) => {
+  await endOldSession(req, res);
   res.redirect("/idpauth/logout/");
 });
 // #endregion
