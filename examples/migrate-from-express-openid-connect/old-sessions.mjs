@@ -9,7 +9,8 @@ export function useBothSessions(auth) {
         res.oidc.logout = () => res.redirect("/idpauth/logout/");
       }
       res.locals.data = session?.data ?? req.appSession;
-      if (process.env.SIGN_IN_WITH === "idpauth")
+      // Who has a session of idpauth changes the user there, because it counts before the old one.
+      if (session !== null || process.env.SIGN_IN_WITH === "idpauth")
         res.oidc.login = ({ returnTo = req.method === "GET" ? req.originalUrl : "/" } = {}) =>
           res.redirect(auth.loginUrl(req, { returnTo }));
       next();

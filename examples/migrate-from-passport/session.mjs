@@ -4,7 +4,7 @@ import { SqliteSessions } from "./session-store.mjs";
 
 export const appSession = session({
   store: new SqliteSessions(),
-  secret: process.env.SECRET_KEY,
+  secret: process.env.SECRET, // not SECRET_KEY, which is idpauth's
   resave: false,
   saveUninitialized: false,
   cookie: { maxAge: 8 * 60 * 60 * 1000, sameSite: "lax" }, // with https, also `secure: true`

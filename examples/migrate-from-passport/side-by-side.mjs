@@ -31,10 +31,14 @@ app.use(setUser(auth));
 
 const isMoving = process.env.SIGN_IN_WITH === "idpauth";
 app.get("/login", (req, res, next) => {
-  if (isMoving) res.redirect(auth.loginUrl(req, { returnTo: "/" }));
+  // Who has a session of idpauth changes the user there, because it counts before Passport's.
+  if (isMoving || auth.seenSession(req)) res.redirect(auth.loginUrl(req, { returnTo: "/" }));
   else startSignIn(req, res, next);
 });
-app.get("/login/callback", finishSignIn);
+app.get("/login/callback", (req, res, next) => {
+  if (auth.seenSession(req)) res.redirect("/login");
+  else finishSignIn(req, res, next);
+});
 app.get("/logout", (req, res) => {
   res.redirect("/idpauth/logout/");
 });

@@ -1,11 +1,17 @@
 // Runs one stage of the migration at a time. Type the name of another one to replace it.
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
 const STAGES = ["before", "side-by-side", "after"];
 
-const env = { ...process.env, SIGN_IN_WITH: "idpauth" };
+const env = {
+  ...process.env,
+  // The secret of express-session.
+  SECRET: createHash("sha256").update(`old ${process.env.SECRET_KEY}`).digest("hex"),
+  SIGN_IN_WITH: "idpauth",
+};
 
 let child;
 async function deploy(stage) {

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { choose } from "../browser/test-user.js";
 import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { manifestOf } from "./example-process.js";
 import { Migration, textOf } from "./migration.js";
@@ -109,7 +110,7 @@ describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSE
     expect(await migration.see(during, "/")).toContain("You are signed out.");
   });
 
-  it("the way back: users of idpauth sign in again when it's gone, and users with an old session don't, unless they opened a page in between", async () => {
+  it("the way back: users of idpauth sign in again when it's gone, and users with an old session don't, unless they opened a page in between; a user can change the account", async () => {
     await migration.deploy("before");
     const [early, away] = [await migration.arrive(), await migration.arrive()];
     await migration.signIn(early, "/account", "ada");
@@ -124,6 +125,10 @@ describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSE
     await migration.deploy("side-by-side");
     expect(await migration.see(grace, "/account")).toContain("You are Grace Hopper");
     expect(await migration.see(away, "/account")).toContain("You are Alan Turing");
+    const changing = await migration.arrive();
+    await migration.signIn(changing, "/orders", "grace");
+    await choose(await changing.askFor("/login"), "ada");
+    expect(await migration.see(changing, "/account")).toContain("You are Ada Lovelace");
 
     await migration.deploy("before");
     expect(await migration.see(away, "/account")).toContain("You are Alan Turing");

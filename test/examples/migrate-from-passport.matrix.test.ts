@@ -134,6 +134,35 @@ describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSE
     expect(await migration.see(ada, "/orders")).toContain("A teapot for Ada Lovelace");
   });
 
+  it("on the way back, nobody is shown a different user's account or cart", async () => {
+    await migration.deploy("side-by-side", NEW_SIGN_INS);
+    const alan = await arriveWithTea("alan");
+    await migration.deploy("before");
+    await migration.signIn(alan, "/orders", "grace");
+
+    const restart = () => ({ IDP_SESSIONS_NOT_BEFORE: new Date().toISOString() });
+    await migration.deploy("side-by-side", restart());
+    expect(await migration.see(alan, "/")).toMatch(home("Grace Hopper", "empty"));
+    const ada = await migration.arrive();
+    await addTea(await migration.signIn(ada, "/account", "ada"));
+    const changing = await ada.askFor("/login");
+    await choose(changing, "grace");
+    expect(await textOf(changing)).toMatch(home("Grace Hopper", "empty"));
+
+    const shared = await migration.arrive();
+    const begun = await shared.askFor("/orders");
+    await addTea(await migration.signIn(shared, "/account", "ada"));
+    const first = begun.url();
+    await begun.getByRole("button", { name: PEOPLE.grace }).click();
+    await begun.waitForURL(({ href }) => href !== first);
+    await choose(begun, "grace");
+    expect(await textOf(begun)).toContain("You are signed in as ada@example.com.");
+    expect(await migration.see(shared, "/")).toMatch(home("Ada Lovelace", "tea"));
+
+    await migration.deploy("side-by-side", restart());
+    expect(await migration.see(shared, "/")).toMatch(home(undefined, "empty"));
+  });
+
   /** The text of the home page. */
   function home(name: string | undefined, cart: string): RegExp {
     return new RegExp(`You are ${name ?? "signed out"}\\..*Your cart: ${cart}$`, "ms");
