@@ -122,8 +122,8 @@ export function createGuard<FrameworkRequest extends object>({
 
   return {
     guard: (raw, rule = {}) =>
-      events.run(GUARD, async (observation) => {
-        const blocked = await decide(
+      events.run(GUARD, (observation) => {
+        const decided = decide(
           { rule, observation },
           () => adapter.request(raw),
           () => {
@@ -131,8 +131,8 @@ export function createGuard<FrameworkRequest extends object>({
             return memory.remember(raw);
           },
         );
-        if (blocked === undefined) observation?.note(PASSED);
-        return blocked;
+        // Every guarded request passes here: no further promise if nothing watches.
+        return observation === undefined ? decided : noted(decided, observation);
       }),
     guardOpened: (opened, rules) =>
       events.run(GUARD, async (observation) => {
@@ -158,6 +158,15 @@ export function createGuard<FrameworkRequest extends object>({
       return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
     },
   };
+}
+
+async function noted(
+  decided: Promise<Blocked | undefined>,
+  observation: Observation,
+): Promise<Blocked | undefined> {
+  const blocked = await decided;
+  if (blocked === undefined) observation.note(PASSED);
+  return blocked;
 }
 
 /** A decision of the guard. */
