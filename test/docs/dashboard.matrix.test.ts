@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { parser } from "@prometheus-io/lezer-promql";
 import { Registry } from "prom-client";
 import ts from "typescript";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -9,39 +8,25 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { freePort } from "../support/free-port.js";
+import {
+  charts,
+  queriesOf,
+  readDashboard,
+  type Dashboard,
+  type Panel,
+} from "../support/grafana-dashboard.js";
+import { mistakesIn, readQuery, seriesOf, type Series } from "../support/promql.js";
 import { SealingStore } from "../support/sealing-store.js";
 
-// examples/metrics/dashboard.json fits Grafana's types, and each of its queries finds what the
-// exporter of examples/metrics/prometheus.mjs really gives.
+// The dashboards of examples/metrics/ fit Grafana's types, and each query of dashboard.json finds
+// what the exporter of examples/metrics/prometheus.mjs really gives. For the other dashboard's
+// queries, see test/opentelemetry/dashboard.test.ts.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const HOUR = 3_600_000;
 const TIME_SERIES =
   "@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen";
-
-interface Panel {
-  readonly type: string;
-  title?: string;
-  description?: string;
-  datasource?: { readonly uid: string };
-  gridPos: Record<"x" | "y" | "w" | "h", unknown>;
-  fieldConfig?: { readonly defaults: { unit?: string; custom: Record<string, unknown> } };
-  options?: Record<string, unknown>;
-  readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
-}
-
-interface Dashboard {
-  readonly templating: { readonly list: readonly { readonly name: string }[] };
-  readonly panels: Panel[];
-}
-
-function readDashboard(): Dashboard {
-  const file = path.join(ROOT, "examples/metrics/dashboard.json");
-  return JSON.parse(readFileSync(file, "utf8")) as Dashboard;
-}
-
-const dashboard = readDashboard();
-const charts = ({ panels }: Dashboard) => panels.filter(({ type }) => type !== "row");
+const DASHBOARDS = ["dashboard.json", "opentelemetry-dashboard.json"];
 
 /** A dashboard as a constant of Grafana's type. */
 function moduleOf(json: Dashboard): string {
@@ -101,7 +86,7 @@ function typeErrors(dashboards: readonly Dashboard[]): string[] {
   );
 }
 
-it("examples/metrics/dashboard.json is a dashboard of Grafana's types, and mistakes in it are errors", () => {
+it("the dashboards of examples/metrics fit Grafana's types, and mistakes in them are errors", () => {
   const mistakes: readonly ((panel: Panel) => unknown)[] = [
     (panel) => Object.assign(panel, { titel: "x" }),
     (panel) => (panel.gridPos.x = "0"),
@@ -109,11 +94,12 @@ it("examples/metrics/dashboard.json is a dashboard of Grafana's types, and mista
     (panel) => Object.assign(panel.fieldConfig?.defaults.custom ?? {}, { drawStyle: "dots" }),
   ];
   const wrong = mistakes.map((make) => {
-    const changed = readDashboard();
+    const changed = readDashboard("dashboard.json");
     charts(changed).slice(0, 1).forEach(make);
     return changed;
   });
-  expect(typeErrors([dashboard, ...wrong])).toEqual([
+  expect(typeErrors([...DASHBOARDS.map(readDashboard), ...wrong])).toEqual([
+    "",
     "",
     expect.stringContaining('"titel"\' does not exist'),
     expect.stringContaining("'string' is not assignable to type 'number'"),
@@ -122,108 +108,26 @@ it("examples/metrics/dashboard.json is a dashboard of Grafana's types, and mista
   ]);
 });
 
-it("each panel has a title, a description, a unit and the dashboard's data source, and none lies on another", () => {
-  expect(dashboard.templating.list.map(({ name }) => name)).toEqual(["datasource"]);
-  expect(charts(dashboard).length).toBeGreaterThan(10);
-  const places = new Set<string>();
-  for (const { title, description, datasource, fieldConfig, gridPos } of charts(dashboard)) {
-    expect(description, title).toMatch(/^[A-Z].*\.$/);
-    expect(["cpm", "s"], title).toContain(fieldConfig?.defaults.unit);
-    expect(datasource?.uid, title).toBe("${datasource}");
-    const { x, y, w, h } = gridPos as Record<string, number>;
-    for (let column = x ?? 0; column < (x ?? 0) + (w ?? 0); column += 1)
-      for (let line = y ?? 0; line < (y ?? 0) + (h ?? 0); line += 1)
-        places.add(`${String(column)},${String(line)}`);
-  }
-  const area = charts(dashboard).map(({ gridPos: { w, h } }) => Number(w) * Number(h));
-  expect(places.size).toBe(area.reduce((sum, one) => sum + one, 0));
-});
-
-interface Selector {
-  readonly metric: string;
-  readonly matchers: readonly {
-    readonly label: string;
-    readonly operator: string;
-    readonly value: string;
-  }[];
-}
-
-/** The selectors and the labels of a query, and whether it is PromQL. */
-function read(query: string): {
-  readonly isValid: boolean;
-  selectors: Selector[];
-  groups: string[];
-} {
-  const expression = query.replaceAll("$__rate_interval", "5m");
-  const text = (node: { readonly from: number; readonly to: number }) =>
-    expression.slice(node.from, node.to);
-  let isValid = true;
-  const selectors: { metric: string; matchers: Selector["matchers"][number][] }[] = [];
-  const groups: string[] = [];
-  parser.parse(expression).iterate({
-    enter({ type, node }) {
-      if (type.isError) isValid = false;
-      if (type.name === "VectorSelector")
-        selectors.push({ metric: text(node.firstChild ?? node), matchers: [] });
-      if (type.name === "UnquotedLabelMatcher") {
-        const [, label = "", operator = "", value = ""] =
-          /^(\w+)([=!~]+)"(.*)"$/.exec(text(node)) ?? [];
-        selectors.at(-1)?.matchers.push({ label, operator, value });
-      }
-      if (type.name === "LabelName" && node.parent?.name === "GroupingLabels")
-        groups.push(text(node));
-    },
-  });
-  return { isValid, selectors, groups };
-}
-
-interface Series {
-  readonly metric: string;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
-/** The series of a text in Prometheus's format. */
-function seriesOf(text: string): Series[] {
-  return text.split("\n").flatMap((line) => {
-    const [, metric = "", labels = ""] = /^(\w+)(?:\{(.*)\})? [\d.e+-]+$/.exec(line) ?? [];
-    if (metric === "") return [];
-    const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [
-      name,
-      value,
-    ]);
-    return [{ metric, labels: Object.fromEntries(pairs) as Record<string, string> }];
-  });
-}
-
-/** The series that a selector finds. */
-function found(all: readonly Series[], { metric, matchers }: Selector): Series[] {
-  return all.filter(
-    (series) =>
-      series.metric === metric &&
-      matchers.every(({ label, operator, value }) => {
-        const actual = series.labels[label] ?? "";
-        const isEqual = operator.includes("~")
-          ? new RegExp(`^(?:${value})$`).test(actual)
-          : actual === value;
-        return operator.startsWith("!") ? !isEqual : isEqual;
-      }),
-  );
-}
-
-/** What is wrong with a query: it is no PromQL, or finds nothing, or groups by a label that isn't there. */
-function mistakesIn(query: string, all: readonly Series[]): string[] {
-  const { isValid, selectors, groups } = read(query);
-  const series = selectors.flatMap((selector) => found(all, selector));
-  return [
-    ...(isValid && selectors.length > 0 ? [] : [`${query} is no PromQL`]),
-    ...selectors
-      .filter((one) => found(all, one).length === 0)
-      .map(({ metric }) => `${query}: no ${metric}`),
-    ...groups
-      .filter((label) => !series.some(({ labels }) => label in labels))
-      .map((label) => `${query}: no label ${label}`),
-  ];
-}
+it.each(DASHBOARDS)(
+  "each panel of %s has a title, a description, a unit and the dashboard's data source, and none lies on another",
+  (name) => {
+    const dashboard = readDashboard(name);
+    expect(dashboard.templating.list.map(({ name }) => name)).toEqual(["datasource"]);
+    expect(charts(dashboard).length).toBeGreaterThan(10);
+    const places = new Set<string>();
+    for (const { title, description, datasource, fieldConfig, gridPos } of charts(dashboard)) {
+      expect(description, title).toMatch(/^[A-Z].*\.$/);
+      expect(["cpm", "reqps", "s"], title).toContain(fieldConfig?.defaults.unit);
+      expect(datasource?.uid, title).toBe("${datasource}");
+      const { x, y, w, h } = gridPos as Record<string, number>;
+      for (let column = x ?? 0; column < (x ?? 0) + (w ?? 0); column += 1)
+        for (let line = y ?? 0; line < (y ?? 0) + (h ?? 0); line += 1)
+          places.add(`${String(column)},${String(line)}`);
+    }
+    const area = charts(dashboard).map(({ gridPos: { w, h } }) => Number(w) * Number(h));
+    expect(places.size).toBe(area.reduce((sum, one) => sum + one, 0));
+  },
+);
 
 /** Everything that the exporter counts: sign-ins, refreshes, blocks, ends, failures and outages. */
 async function exported(): Promise<Series[]> {
@@ -286,13 +190,12 @@ describe("each query finds what the exporter gives", () => {
     all = await exported();
   });
 
-  it.each(
-    charts(dashboard).flatMap(({ title, targets = [] }) =>
-      targets.map(({ refId, expr }) => [title, refId, expr] as const),
-    ),
-  )("of the panel %s, %s", (_title, _refId, expr) => {
-    expect(mistakesIn(expr, all)).toEqual([]);
-  });
+  it.each(queriesOf(readDashboard("dashboard.json")))(
+    "of the panel %s, %s",
+    (_title, _refId, expr) => {
+      expect(mistakesIn(expr, all)).toEqual([]);
+    },
+  );
 
   it("and those of the alerts in docs/how-to/operations.md have metrics and labels of the exporter", () => {
     const page = readFileSync(path.join(ROOT, "docs/how-to/operations.md"), "utf8");
@@ -301,7 +204,7 @@ describe("each query finds what the exporter gives", () => {
     );
     expect(alerts.length).toBeGreaterThan(4);
     for (const alert of alerts) {
-      const { isValid, selectors } = read(alert);
+      const { isValid, selectors } = readQuery(alert);
       expect(isValid, alert).toBe(true);
       for (const { metric, matchers } of selectors)
         for (const { label } of matchers)
