@@ -86,11 +86,21 @@ async function use(meterProvider: MeterProvider): Promise<void> {
   app.get("/reports", auth.idpRequired, (_request, response) => {
     response.send("reports");
   });
+  const throwing = auth.idpRequiredWith({
+    allow: () => {
+      throw new Error();
+    },
+  });
+  app.get("/throws", throwing);
+  app.use(((_error, _request, response, _next) => {
+    response.sendStatus(500);
+  }) satisfies express.ErrorRequestHandler);
 
   await (await browser(app)).get("/reports");
   const user = await signIn(app);
   await user.get("/idpauth/login-callback?state=x&code=y");
   await user.get("/idpauth/logout/?response=x");
+  await user.get("/throws");
   await user.get("/api/orders/items");
   await user.get("/api/gone/items");
   provider.fault("token", {
