@@ -111,6 +111,7 @@ export const LEFT_OUT = {
   "src/apis/node-transport.ts": "sends requests over node:http and node:https",
   "src/apis/proxy-over-fetch.ts": "connects the proxy with `fetch`",
   "src/apis/proxy-over-node.ts": "connects the proxy with node:http",
+  "src/apis/trace-headers.ts": "puts a trace's headers in place of the browser's",
   "src/apis/transport.ts": "types, and the errors of a request",
   "src/apis/web-bodies.ts": "turns streams of the Web into streams of Node.js, and back",
   "src/apis/websocket.ts":
