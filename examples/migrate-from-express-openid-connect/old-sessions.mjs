@@ -11,13 +11,17 @@ export function useBothSessions(auth) {
       res.locals.data = session?.data ?? req.appSession;
       // Who has a session of idpauth changes the user there, because it counts before the old one.
       if (session !== null || process.env.SIGN_IN_WITH === "idpauth")
-        res.oidc.login = ({ returnTo = req.method === "GET" ? req.originalUrl : "/" } = {}) =>
-          res.redirect(auth.loginUrl(req, { returnTo }));
+        res.oidc.login = ({ returnTo, authorizationParams: params } = {}) =>
+          res.redirect(auth.loginUrl(req, { returnTo: returnTo ?? pageOf(req), params }));
       next();
     } catch (error) {
       next(error);
     }
   };
+}
+
+function pageOf(req) {
+  return req.method === "GET" ? req.originalUrl : "/";
 }
 
 /** The parts of `req.oidc` that routes read, from a session of idpauth. */

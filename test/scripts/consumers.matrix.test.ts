@@ -36,6 +36,7 @@ const PACKAGES = [
   "koa",
   "next",
   "react",
+  "@opentelemetry",
   "@types",
   "csstype",
   "undici-types",
