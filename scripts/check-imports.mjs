@@ -160,7 +160,7 @@ export const RULES = {
     builtins: false,
   },
   "src/adapter.ts": {
-    folders: [...BASE, "src/auth", "src/config", "src/guard", "src/sessions"],
+    folders: [...BASE, "src/auth", "src/config", "src/events", "src/guard", "src/sessions"],
     packages: [],
     builtins: false,
   },

@@ -17,6 +17,7 @@ export { SETTLED } from "./auth/settled.js";
 export { hasEpochTimePassed, systemClock, type EpochSeconds } from "./clock.js";
 export { STARTUP_CHECKS, type SessionMiddleware } from "./config/startup-checks.js";
 export { ERRORS } from "./errors.js";
+export { driverCode } from "./events/event-hub.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./guard/cache-headers.js";
 export type { Gate, Gates, Guards, Stopped } from "./guard/gate.js";
 export {

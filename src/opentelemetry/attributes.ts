@@ -1,4 +1,4 @@
-import type { Facts, Operation } from "../adapter.js";
+import { driverCode, type Facts, type Operation } from "../adapter.js";
 import { IdpAuthError } from "../index.js";
 
 /** Attributes with few values, so that metrics have them too. */
@@ -37,13 +37,7 @@ export function addFacts(labels: Labels, { outcome, status }: Facts): void {
  * a message, which may contain a secret.
  */
 export function errorType(error: unknown): string {
-  if (error instanceof IdpAuthError) return reasonOf(error) ?? error.code;
-  // Some drivers wrap the error of the connection.
-  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
-    const { code } = at as { readonly code?: unknown };
-    if (typeof code === "string" && /^[A-Z0-9_]{2,40}$/.test(code)) return code;
-  }
-  return OTHER;
+  return error instanceof IdpAuthError ? (reasonOf(error) ?? error.code) : driverCode(error);
 }
 
 function reasonOf(error: IdpAuthError): string | undefined {

@@ -40,7 +40,7 @@ export function createObserver(parts: ObserverParts): Observer {
   };
 }
 
-/** A processor of the application that throws must not break a request. */
+/** A tracer or a processor that throws must not break a request, or a refresh between two writes. */
 function attempt<Result>(call: () => Result): Result | undefined {
   try {
     return call();
@@ -72,21 +72,15 @@ class WatchedOperation implements Observation {
   }
 
   get traceHeaders(): Readonly<Record<string, string>> {
-    const spanContext = this.#span.spanContext();
-    if (!isSpanContextValid(spanContext)) return {};
-    const { traceId, spanId, traceFlags, traceState } = spanContext;
-    const flags = traceFlags.toString(16).padStart(2, "0");
-    const traceparent = `00-${traceId}-${spanId}-${flags}`;
-    const tracestate = traceState?.serialize();
-    return { traceparent, ...(tracestate && { tracestate }) };
+    return attempt(() => traceHeadersOf(this.#span)) ?? {};
   }
 
   note(facts: Facts): void {
     addFacts(this.#labels, facts);
     const { issuer, subject } = facts.identity ?? {};
     const { hashOf } = this.#parts;
-    if (hashOf !== undefined && issuer !== undefined && subject !== undefined)
-      this.#span.setAttribute("enduser.pseudo.id", hashOf(issuer, subject));
+    if (hashOf === undefined || issuer === undefined || subject === undefined) return;
+    attempt(() => this.#span.setAttribute("enduser.pseudo.id", hashOf(issuer, subject)));
   }
 
   failed(error: unknown): void {
@@ -101,6 +95,17 @@ class WatchedOperation implements Observation {
     const seconds = (performance.now() - this.#started) / 1000;
     durations[this.#name].record(seconds, values.of(labels), this.context);
   }
+}
+
+/** The headers of W3C Trace Context. */
+function traceHeadersOf(span: Span): Readonly<Record<string, string>> {
+  const spanContext = span.spanContext();
+  if (!isSpanContextValid(spanContext)) return {};
+  const { traceId, spanId, traceFlags, traceState } = spanContext;
+  const flags = traceFlags.toString(16).padStart(2, "0");
+  const traceparent = `00-${traceId}-${spanId}-${flags}`;
+  const tracestate = traceState?.serialize();
+  return { traceparent, ...(tracestate && { tracestate }) };
 }
 
 function spanName({ name, endpoint, api, method }: Operation): string {

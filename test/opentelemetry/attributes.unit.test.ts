@@ -23,9 +23,9 @@ describe("the type of an error", () => {
       new Error("connection", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) }),
       "ECONNRESET",
     ],
-    ["no text of another error", Object.assign(new Error("eyJ"), { code: "a token" }), "_OTHER"],
-    ["no reason of another error", Object.assign(new Error(), { reason: "secret" }), "_OTHER"],
-    ["nothing of what is no error", null, "_OTHER"],
+    ["no text of another error", Object.assign(new Error("eyJ"), { code: "a token" }), "rejected"],
+    ["no reason of another error", Object.assign(new Error(), { reason: "secret" }), "rejected"],
+    ["nothing of what is no error", null, "rejected"],
   ])("is %s", (_what, error, type) => {
     expect(errorType(error)).toBe(type);
   });

@@ -198,7 +198,7 @@ describe("spans", () => {
     const { user } = await startApplication();
     await user.get("/broken");
     expect(one("idpauth.guard")).toMatchObject({
-      attributes: { "error.type": "_OTHER" },
+      attributes: { "error.type": "rejected" },
       status: { code: SpanStatusCode.ERROR },
     });
     expect(one("idpauth.guard").attributes).not.toHaveProperty("idpauth.outcome");
@@ -560,6 +560,22 @@ describe("instrument", () => {
     expect(() => instrument(auth)).toThrow(TypeError);
     stop();
     instrument(auth)();
+  });
+
+  it("lets a request and a refresh pass although a span throws", async () => {
+    const refuse = (): never => {
+      throw new Error("a span");
+    };
+    const span = { setAttribute: refuse, setAttributes: refuse, spanContext: refuse, end: refuse };
+    const tracer = { startSpan: () => span };
+    const { user } = await startApplication({
+      userHash: true,
+      tracerProvider: { getTracer: () => tracer } as never,
+    });
+    expect((await user.get("/reports")).text).toBe("reports");
+    clock.advance(3600_000);
+    expect((await user.get("/api/orders/items")).status).toBe(200);
+    expect(provider.requestsTo("token")).toHaveLength(2);
   });
 
   it("lets a request pass although a span processor throws", async () => {
