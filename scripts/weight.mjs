@@ -1,13 +1,14 @@
 // Prints the weight of the project for docs/contributing/architecture.md: lines and tokens of code,
-// files and sizes.
+// files and sizes, and words of the documentation.
 //   npm run weight              this checkout; builds first
-//   npm run weight -- FOLDER    the lines, tokens and files of another checkout
+//   npm run weight -- FOLDER    the lines, tokens, files and words of another checkout
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { tokensOf } from "./code-tokens.mjs";
 import { loadedAtStart } from "./loaded-at-start.mjs";
 import { packPackage } from "./pack-package.mjs";
+import { pageWords, wordTable } from "./page-words.mjs";
 import { node, readJson, root } from "./run.mjs";
 
 /** The file that an Express application imports. */
@@ -44,6 +45,7 @@ const median = inParts(applicationParts)
 console.log(
   `\nMedian of what an application can load: ${median[Math.floor(median.length / 2)]} lines.`,
 );
+console.log(`\n${wordTable(pageWords(checkout))}\n`);
 if (checkout === root && node(["scripts/build.mjs"]) === 0) printSizes();
 
 /** Prints the size of the packed and of the installed package. */
