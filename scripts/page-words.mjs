@@ -12,7 +12,6 @@ import { root } from "./run.mjs";
  * that the reference is generated from, and the tables of results.
  */
 const LOOKED_UP = /^(?:reference|tables)\//;
-const RESULTS = /^evidence\//;
 
 /** @typedef {{ page: string, words: number, counts: boolean }} PageWords */
 
