@@ -161,6 +161,7 @@ export const ALIASES = {
   },
   "deploy/proxies.md": {
     "": [
+      "behind a reverse proxy",
       "ingress",
       "ALB",
       "ELB",

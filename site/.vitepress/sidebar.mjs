@@ -86,7 +86,6 @@ export const sidebar = [
       { text: "End a user's sessions", link: "/how-to/end-sessions" },
       { text: "Docker and Kubernetes", link: "/deploy/containers" },
       { text: "Serverless platforms", link: "/deploy/serverless" },
-      { text: "Behind a reverse proxy", link: "/how-to/reverse-proxies" },
       { text: "Proxies and load balancers", link: "/deploy/proxies" },
       { text: "Forward auth", link: "/deploy/forward-auth" },
       { text: "Size and cost", link: "/deploy/sizing" },

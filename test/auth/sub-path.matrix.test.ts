@@ -125,7 +125,7 @@ describe("[ATT-5] next to another application on the same origin", () => {
 });
 
 describe.skipIf(nginx === undefined)("[ATT-5] behind nginx, which strips a path prefix", () => {
-  /** nginx as in docs/how-to/reverse-proxies.md: `/portal/reports` goes on as `/reports`. */
+  /** nginx as in docs/deploy/proxies.md: `/portal/reports` goes on as `/reports`. */
   async function start(): Promise<{ readonly port: number; readonly provider: TestProvider }> {
     const own = await provider();
     const auth = idpAuth(optionsFor(own, { baseUrl: ORIGIN, pathPrefix: "/portal", debug: false }));

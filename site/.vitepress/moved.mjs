@@ -1,0 +1,9 @@
+/**
+ * Pages that have moved, by their old address without `.html`. Addresses on other sites and in
+ * bookmarks still use it.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+export const MOVED = {
+  "how-to/reverse-proxies": "deploy/proxies",
+};
