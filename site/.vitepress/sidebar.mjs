@@ -124,6 +124,7 @@ export const sidebar = [
       { text: "Evidence", link: "/about/evidence" },
       { text: "Failures", link: "/explanation/failures" },
       { text: "Security", link: "/explanation/security" },
+      { text: "Threat model", link: "/reference/threat-model" },
       { text: "Why a backend for frontend", link: "/explanation/backend-for-frontend" },
       { text: "RFC 10017", link: "/about/rfc-10017" },
       { text: "RFC 9700, OWASP ASVS", link: "/about/standards" },

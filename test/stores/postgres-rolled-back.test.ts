@@ -17,7 +17,7 @@ const COLUMNS = "version, expires_at, last_active, subject, sid, summary, data";
 
 /**
  * Whoever can write to the store can put an older row back under its key. A row is encrypted with
- * the value of the session cookie, which the store does not have. docs/explanation/security.md says
+ * the value of the session cookie, which the store does not have. docs/reference/threat-model.md says
  * what this gives.
  */
 describe.skipIf((await ensurePostgres()) === undefined)(
