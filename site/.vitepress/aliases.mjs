@@ -106,10 +106,22 @@ export const ALIASES = {
       "remember me",
       "logged out after an hour",
     ],
+    "run-several-processes": [
+      "cluster",
+      "load balancer",
+      "sticky sessions",
+      "horizontal scaling",
+      "session lost",
+    ],
   },
-  "how-to/signing-out.md": { "": ["log out", "logout", "single sign-out", "SLO"] },
-  "how-to/scaling.md": {
-    "": ["cluster", "load balancer", "sticky sessions", "horizontal scaling", "session lost"],
+  "how-to/signing-out.md": {
+    "": ["log out", "logout", "single sign-out", "SLO"],
+    "end-sessions-from-your-code": [
+      "log out everywhere",
+      "revoke sessions",
+      "kick user",
+      "list sessions",
+    ],
   },
   "how-to/upgrades-and-keys.md": {
     "": [
@@ -120,9 +132,6 @@ export const ALIASES = {
       "secret leaked",
       "incident response",
     ],
-  },
-  "how-to/end-sessions.md": {
-    "": ["log out everywhere", "revoke sessions", "kick user", "list sessions"],
   },
   "how-to/operations.md": {
     "": ["metrics", "Prometheus", "Grafana", "observability"],

@@ -81,9 +81,7 @@ export const sidebar = [
     items: [
       { text: "Production checklist", link: "/how-to/production" },
       { text: "Sessions and stores", link: "/how-to/sessions" },
-      { text: "Several processes", link: "/how-to/scaling" },
       { text: "Deployments and keys", link: "/how-to/upgrades-and-keys" },
-      { text: "End a user's sessions", link: "/how-to/end-sessions" },
       { text: "Docker and Kubernetes", link: "/deploy/containers" },
       { text: "Serverless platforms", link: "/deploy/serverless" },
       { text: "Proxies and load balancers", link: "/deploy/proxies" },
@@ -102,6 +100,7 @@ export const sidebar = [
     text: "Reference",
     items: [
       { text: "Settings", link: "/reference/settings" },
+      { text: "Stores in detail", link: "/reference/stores" },
       { text: "Errors", link: "/reference/errors" },
       { text: "Log lines and events", link: "/reference/events" },
       { text: "Supported versions", link: "/reference/compatibility" },

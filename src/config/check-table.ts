@@ -114,7 +114,7 @@ export const CHECKS = checkTable({
     cause:
       "With this configuration, the store can't keep one of idpauth's guarantees, for example because its client runs queued commands after an outage.",
     remedy:
-      "Change the store's configuration as the message describes. docs/how-to/scaling.md describes the configuration of each store.",
+      "Change the store's configuration as the message describes. docs/how-to/sessions.md describes the configuration of each store.",
   },
   E013: {
     cause:
@@ -284,7 +284,7 @@ export const CHECKS = checkTable({
     group: "project middlewares",
     cause: "The store's server may lose entries on its own, or doesn't say whether it does.",
     remedy:
-      "Change the server's configuration as the message describes. docs/how-to/scaling.md describes the configuration of each store.",
+      "Change the server's configuration as the message describes. docs/reference/stores.md describes the configuration of each store.",
   },
 });
 

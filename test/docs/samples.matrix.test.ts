@@ -74,7 +74,7 @@ export declare const startMyApplication: AdapterFactory;
 `,
   "docs/how-to/single-page-applications.md": `export declare const auth: import("idpauth/client").Client;
 `,
-  "docs/how-to/end-sessions.md": EXPRESS,
+  "docs/how-to/signing-out.md": EXPRESS,
   "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
 `,
   "docs/how-to/nestjs.md": `export { Injectable } from "@nestjs/common";

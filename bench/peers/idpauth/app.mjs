@@ -1,6 +1,6 @@
 // idpauth on Express, with its Redis store.
 // - docs/start/express.md: the application
-// - docs/how-to/scaling.md: a store for several processes
+// - docs/how-to/sessions.md: a store for several processes
 // - docs/how-to/signing-out.md: back-channel logout
 // - docs/how-to/call-an-api.md: requests to the API
 import express from "express";

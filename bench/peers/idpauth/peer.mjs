@@ -58,7 +58,7 @@ export const peer = {
   },
   links: [
     { url: "docs/start/express.md", read: "2026-11-27", decided: "the application" },
-    { url: "docs/how-to/scaling.md", read: "2026-11-27", decided: "the store" },
+    { url: "docs/how-to/sessions.md", read: "2026-11-27", decided: "the store" },
     { url: "docs/how-to/signing-out.md", read: "2026-11-27", decided: "back-channel logout" },
     { url: "docs/how-to/call-an-api.md", read: "2026-11-27", decided: "requests to the API" },
   ],
