@@ -23,7 +23,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const PAGES = ["docs/how-to/sessions.md", "docs/how-to/signing-out.md", "docs/reference/stores.md"];
 const TEXT = PAGES.map((page) => readFileSync(path.join(ROOT, page), "utf8")).join("\n");
 const run = promisify(execFile);
-const SNIPPETS = [...TEXT.matchAll(/(?<!<!-- snippet: .*\n\n)^```js\n(.*?)^```$/gms)].map(
+const SNIPPETS = [...TEXT.matchAll(/(?<!<!-- snippet: [^\n]+\n\n)^```js\n(.*?)^```$/gms)].map(
   ([, text = ""]) => text,
 );
 
@@ -82,10 +82,7 @@ const FINE = '{"errors":[],"sessions":[]}';
 
 describe("the pages about stores and ending sessions", () => {
   it("SQLite", async () => {
-    const text = snippet("idpauth/sqlite").replace(
-      "sessions.db",
-      path.join(folder, "sessions.db"),
-    );
+    const text = snippet("idpauth/sqlite").replace("sessions.db", path.join(folder, "sessions.db"));
     expect(await answer(text)).toBe(FINE);
     expect(existsSync(path.join(folder, "sessions.db"))).toBe(true);
   });
