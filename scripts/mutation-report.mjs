@@ -228,8 +228,9 @@ export function mutationPage(evidence = readEvidence()) {
     .toSorted();
   const rows = files.map((file) => rowOf(file, evidence[file], stale.has(file)));
   const sections = files.flatMap((file) => {
-    const reasons = readReasons(file).map(({ why, mutants }) => told(why, mutants));
-    return reasons.length === 0 ? [] : `### \`${file}\`\n\n${reasons.join("\n\n")}`;
+    const reasons = readReasons(file).map(({ why, mutants }) => survivorRow(why, mutants));
+    const head = "| Why no test notices it | Survivors |\n|---|---|";
+    return reasons.length === 0 ? [] : `### \`${file}\`\n\n${head}\n${reasons.join("\n")}`;
   });
   const leftOut = Object.entries(LEFT_OUT).map(([file, why]) => `| \`${file}\` | ${why} |`);
   return `# Mutation testing
@@ -246,18 +247,18 @@ npm run mutation -- --changed                     # only files whose code has ch
 npm run mutation -- src/record/session-policy.ts  # one of them
 \`\`\`
 
-The score is the share of mutants that the tests notice. A test that times out counts as noticing, for example because a refresh never ends. No comments in
-the source exclude any code. The second score leaves out the survivors listed below whose reason explains why no test could notice them, but not those
-whose reason begins with "${NOT_EQUIVALENT}". The reasons are in \`test/mutation-survivors.json\`, and the command fails if one is missing or no longer needed.
+The score is the share of mutants that the tests notice. A test that times out also notices the mutant, for example because a refresh never ends. No
+comments in the source exclude any code. The second score leaves out the [survivors](#survivors) that no test could notice, but not those whose
+reason begins with "${NOT_EQUIVALENT}". The command fails if a reason is missing in \`test/mutation-survivors.json\`, or is no longer needed.
 
-A file is marked as **changed since** if its code differs from the code of its last run. Comments and formatting don't count, nor do changes to the tests
-and to other files. The hashes are in \`docs/evidence/mutation.json\`. \`npm run docs\` sets the marks, and \`npm run test:unit\` fails if one is missing.
+A file is marked as **changed since** if its code, apart from comments and formatting, has changed since its last run. \`npm run test:unit\` fails
+if a mark is missing.
 
 | File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Run |
 |---|---|---|---|---|---|---|---|---|---|
 ${rows.join("\n")}
 
-The files of \`src/apis\` that are not in the table carry requests, responses and streams:
+The other files of \`src/apis\` pass on requests, responses and streams, and decide nothing:
 
 | File | What it does |
 |---|---|
@@ -289,12 +290,12 @@ function rowOf(file, run, isStale) {
  * @param {string} why
  * @param {Mutation[]} mutations
  */
-function told(why, mutations) {
+function survivorRow(why, mutations) {
   const lines = mutations.map(({ in: line, mutator, code, becomes }) => {
     const place = line === code ? "" : `, in ${inline(line)}`;
-    return `- ${mutator}: ${inline(code)} becomes ${inline(becomes)}${place}`;
+    return `${mutator}: ${inline(code)} becomes ${inline(becomes)}${place}`;
   });
-  return `${why}\n\n${lines.join("\n")}`;
+  return `| ${[why, lines.join("<br>")].map((cell) => cell.replaceAll("|", String.raw`\|`)).join(" | ")} |`;
 }
 
 /** @param {string} code */
