@@ -14,7 +14,7 @@ export function observeIdpauth(registers = [register]) {
   });
   const seconds = new Histogram({
     name: "idpauth_provider_seconds",
-    help: "Time that the provider took for a login, refresh or logout, or until an outage was known",
+    help: "Time that the provider took for a login, refresh or logout, or until an outage was detected",
     labelNames: ["event"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
