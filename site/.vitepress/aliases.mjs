@@ -199,7 +199,7 @@ export const ALIASES = {
     ],
   },
   "about/rfc-10017.md": { "": ["bff", "backend for frontend", "browser-based apps"] },
-  "about/glossary.md": {
+  "reference/glossary.md": {
     "": [
       "terms",
       "definitions",

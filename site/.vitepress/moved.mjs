@@ -5,6 +5,7 @@
  * @type {Readonly<Record<string, string>>}
  */
 export const MOVED = {
+  "about/glossary": "reference/glossary",
   "how-to/end-sessions": "how-to/signing-out",
   "how-to/reverse-proxies": "deploy/proxies",
   "how-to/scaling": "how-to/sessions",

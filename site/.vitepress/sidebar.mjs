@@ -114,7 +114,7 @@ export const sidebar = [
       { text: "Testing kit", link: "/reference/testing" },
       { text: "The session store", link: "/reference/store" },
       { text: "Names of the specification", link: "/reference/specification-names" },
-      { text: "Glossary", link: "/about/glossary" },
+      { text: "Glossary", link: "/reference/glossary" },
     ],
   },
   {
