@@ -89,7 +89,7 @@ export const EVENT_TABLE = {
     },
   },
   failure: {
-    when: "A login, callback, refresh, logout or session check failed, the provider refused [an API's token](../how-to/call-an-api.md#errors), or [the proxy](../how-to/proxy.md) responded with 500 or above.",
+    when: "A login, callback, refresh, logout or session check failed, the provider refused [an API's token](apis.md#errors), or [the proxy](../how-to/proxy.md) responded with 500 or above.",
     fields: {
       time: "always",
       provider: "if known",

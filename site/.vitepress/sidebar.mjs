@@ -101,6 +101,8 @@ export const sidebar = [
     items: [
       { text: "Settings", link: "/reference/settings" },
       { text: "Stores in detail", link: "/reference/stores" },
+      { text: "APIs and their tokens", link: "/reference/apis" },
+      { text: "APIs behind the proxy", link: "/reference/proxy" },
       { text: "Errors", link: "/reference/errors" },
       { text: "Log lines and events", link: "/reference/events" },
       { text: "Spans and metrics", link: "/reference/telemetry" },

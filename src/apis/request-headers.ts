@@ -10,7 +10,7 @@ import type { Origin } from "../http/redirects.js";
 export type HeaderLines = readonly string[];
 
 /**
- * The headers of the browser that every API gets; docs/how-to/proxy.md lists them. It gets others
+ * The headers of the browser that every API gets; docs/reference/proxy.md lists them. It gets others
  * only if its `requestHeaders` lists them: servers trust too many names that a proxy in front of
  * them usually sets. Not `baggage`, which would let a user write into the traces of all services.
  */

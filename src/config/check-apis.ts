@@ -36,7 +36,7 @@ export function apiFindings(
 /** Something that the option `apis` can't have. */
 export function apiMistake(
   message: string,
-  remedy = "Correct the option. docs/how-to/call-an-api.md lists what an API may have.",
+  remedy = "Correct the option. docs/reference/apis.md lists what an API may have.",
 ): Finding {
   return check("E006", message, remedy);
 }
