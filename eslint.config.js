@@ -146,7 +146,14 @@ export default defineConfig(
   },
   {
     // Plain scripts outside the TypeScript project.
-    files: ["*.js", "bench/**", "docs/snippets/**", "soak/**", "site/.vitepress/**"],
+    files: [
+      "*.js",
+      "bench/**",
+      "docs/snippets/**",
+      "soak/**",
+      "site/.vitepress/**",
+      "site/reference/**",
+    ],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { parserOptions: { projectService: false } },
   },

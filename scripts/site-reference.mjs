@@ -1,12 +1,30 @@
-// Writes the pages of the API reference from the types and their docstrings, one page for each
-// entry of the package.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// Writes the pages of the API reference from the types and their docstrings: one page for each entry
+// of the package, or for each group of its names.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import ts from "typescript";
 import { packageEntries, sourceOf } from "./entries.mjs";
+import { wordsOf } from "./page-words.mjs";
+import { GROUPS } from "../site/reference/groups.mjs";
 import { output, root } from "./run.mjs";
 
 /** Members of the published types without a docstring. The number only falls. */
 export const UNDOCUMENTED = 0;
+
+/** Words that a page of the reference may have. */
+const MOST_WORDS = 3000;
+
+/** More codes than this in a type are the name `ErrorCode`, which has its own section. */
+const MANY_CODES = 12;
+
+/**
+ * @typedef {object} ReferencePage
+ * @property {string} entry such as `idpauth/express`
+ * @property {string} page its file in `api/`, without `.md`
+ * @property {string} title
+ * @property {string} source what its module exports
+ * @property {readonly string[]} names
+ */
 
 /**
  * @param {string} typedoc path of its program
@@ -15,20 +33,12 @@ export const UNDOCUMENTED = 0;
  */
 export async function writeReference(typedoc, pages) {
   const { REQUEST_ACCESSORS } = await import("idpauth/adapter");
-  // TypeDoc names a page after its module, so each entry is a module with the entry's name.
+  // TypeDoc names a page after its module, so each page is a module.
   const modules = path.join(root, "site/entries");
   rmSync(modules, { recursive: true, force: true });
   mkdirSync(modules, { recursive: true });
-  const entries = packageEntries().filter(({ isProgram }) => !isProgram);
-  for (const entry of entries) {
-    const source = path
-      .relative(modules, path.join(root, sourceOf(entry)))
-      .replaceAll(path.sep, "/");
-    writeFileSync(
-      path.join(modules, `${pageOf(entry)}.ts`),
-      `export * from "./${source.replace(/\.tsx?$/, ".js")}";\n`,
-    );
-  }
+  const reference = referencePages(modules);
+  for (const { page, source } of reference) writeFileSync(path.join(modules, `${page}.ts`), source);
   const compilerOptions = {
     lib: ["ES2023", "ES2024.String", "DOM", "DOM.Iterable"],
     jsx: "react-jsx",
@@ -37,17 +47,18 @@ export async function writeReference(typedoc, pages) {
   writeJson(path.join(modules, "tsconfig.json"), {
     extends: "../../tsconfig.json",
     compilerOptions,
-    files: entries.map((entry) => `${pageOf(entry)}.ts`),
+    files: reference.map(({ page }) => `${page}.ts`),
     include: [],
     exclude: [],
   });
   writeJson(path.join(modules, "typedoc.json"), {
-    plugin: ["typedoc-plugin-markdown"],
-    entryPoints: entries.map((entry) => `${pageOf(entry)}.ts`),
+    plugin: ["typedoc-plugin-markdown", path.join(root, "site/reference/inherited.mjs")],
+    entryPoints: reference.map(({ page }) => `${page}.ts`),
     tsconfig: "tsconfig.json",
     out: path.join(pages, "api"),
     router: "module",
     readme: "none",
+    excludeExternals: true,
     excludeInternal: true,
     excludePrivate: true,
     disableSources: true,
@@ -88,16 +99,21 @@ export async function writeReference(typedoc, pages) {
   rmSync(modules, { recursive: true });
   if (code !== 0) throw new Error(`TypeDoc failed:\n${text}`);
   rmSync(path.join(pages, "api/README.md"), { force: true });
-  for (const name of readdirSync(path.join(pages, "api"))) {
-    const file = path.join(pages, "api", name);
-    writeFileSync(
-      file,
-      readFileSync(file, "utf8").replace(
-        /^# (.+)$/m,
-        (_, entry) => `# ${entry === "index" ? "idpauth" : `idpauth/${entry}`}`,
-      ),
-    );
+  const long = [];
+  for (const one of reference) {
+    const file = path.join(pages, "api", `${one.page}.md`);
+    const markdown = shorter(readFileSync(file, "utf8"), one);
+    const words = wordsOf(markdown);
+    if (words > MOST_WORDS) long.push(`api/${one.page} has ${words} words`);
+    writeFileSync(file, markdown);
   }
+  if (long.length > 0)
+    throw new Error(`At most ${MOST_WORDS} words, so split a group:\n${long.join("\n")}`);
+  writeFileSync(path.join(pages, "api/index.md"), indexPage(reference));
+  writeJson(
+    path.join(pages, "api/pages.json"),
+    reference.map(({ entry, page, title }) => ({ entry, page, title })),
+  );
   const missing = text
     .split("\n")
     .filter((line) => line.includes("does not have any documentation"));
@@ -109,11 +125,131 @@ export async function writeReference(typedoc, pages) {
 }
 
 /**
- * @param {import("./entries.mjs").Entry} entry
- * @returns {string} its page, such as "express"; "index" for the package itself
+ * @param {string} modules folder of the modules
+ * @returns {ReferencePage[]}
  */
-function pageOf({ name }) {
-  return name === "idpauth" ? "index" : name.slice("idpauth/".length).replaceAll("/", "-");
+function referencePages(modules) {
+  const entries = packageEntries().filter(({ isProgram }) => !isProgram);
+  const exported = exportedNames(entries.map((entry) => path.join(root, sourceOf(entry))));
+  return entries.flatMap((entry) => {
+    const source = path
+      .relative(modules, path.join(root, sourceOf(entry)))
+      .replaceAll(path.sep, "/")
+      .replace(/\.tsx?$/, ".js");
+    const names = exported.get(path.join(root, sourceOf(entry))) ?? [];
+    const groups = GROUPS[entry.name];
+    if (groups === undefined) {
+      const page = entry.name.slice("idpauth/".length).replaceAll("/", "-");
+      return [
+        {
+          entry: entry.name,
+          page,
+          title: entry.name,
+          source: `export * from "./${source}";\n`,
+          names,
+        },
+      ];
+    }
+    const grouped = groups.flatMap((group) => group.names);
+    const wrong = [
+      ...names.filter((name) => !grouped.includes(name)),
+      ...grouped.filter((name, index) => !names.includes(name) || grouped.indexOf(name) < index),
+    ];
+    if (wrong.length > 0)
+      throw new Error(
+        `script../site/reference/groups.mjs must have each name of ${entry.name} once: ${wrong.join(", ")}`,
+      );
+    return groups.map((group) => ({
+      entry: entry.name,
+      page: group.page,
+      title: group.title,
+      source: `export { ${group.names.join(", ")} } from "./${source}";\n`,
+      names: group.names,
+    }));
+  });
+}
+
+/**
+ * @param {readonly string[]} files
+ * @returns {Map<string, string[]>} file -> the names that it exports
+ */
+function exportedNames(files) {
+  const program = ts.createProgram(files, {
+    allowImportingTsExtensions: true,
+    jsx: ts.JsxEmit.ReactJSX,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2023,
+    types: [],
+  });
+  const checker = program.getTypeChecker();
+  return new Map(
+    files.map((file) => {
+      const source = program.getSourceFile(file);
+      const module = source && checker.getSymbolAtLocation(source);
+      const symbols = module === undefined ? [] : checker.getExportsOfModule(module);
+      return [
+        file,
+        symbols
+          .filter((symbol) => !isInternal(symbol, checker))
+          .map(({ name }) => name)
+          .toSorted(),
+      ];
+    }),
+  );
+}
+
+/**
+ * @param {ts.Symbol} symbol
+ * @param {ts.TypeChecker} checker
+ */
+function isInternal(symbol, checker) {
+  const own =
+    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+  return own.getJsDocTags(checker).some(({ name }) => name === "internal");
+}
+
+/**
+ * Gives a page its title, and removes what TypeDoc repeats at each member.
+ *
+ * @param {string} markdown
+ * @param {ReferencePage} page
+ */
+function shorter(markdown, { entry, page, title }) {
+  const codes = page === "errors" ? "#errorcode" : "errors.md#errorcode";
+  return (
+    markdown
+      .replace(/^# .+$/m, `# ${title}${title === entry ? "" : `\n\nFrom \`${entry}\`.`}`)
+      .replace(/^#{4,6} (?:Inherited from|Overrides|Implementation of)\n\n.+\n\n?/gm, "")
+      .replace(/\bEnvironment(\s)variable:/g, "Variable:")
+      // Without a link, it names a type that isn't exported.
+      .replace(/^#{4,6} Extends\n\n(?:- `[^\]\n]+\n)+\n/gm, "")
+      .replace(/(?:`"[a-z_]+"`(?: \\\| )?)+/g, (union) =>
+        union.split("|").length > MANY_CODES && union.includes('"provider_unavailable"')
+          ? `[\`ErrorCode\`](${codes})`
+          : union,
+      )
+  );
+}
+
+/**
+ * @param {readonly ReferencePage[]} reference
+ * @returns {string} the page that lists the others
+ */
+function indexPage(reference) {
+  const entries = [...new Set(reference.map(({ entry }) => entry))];
+  const parts = entries.map((entry) => {
+    const rows = reference
+      .filter((one) => one.entry === entry)
+      .map(({ page, title, names }) => {
+        const links = names.map((name) => `[\`${name}\`](${page}.md#${name.toLowerCase()})`);
+        return `| [${title}](${page}.md) | ${links.join(", ")} |`;
+      });
+    return `## ${entry}\n\n| Page | Names |\n|---|---|\n${rows.join("\n")}`;
+  });
+  return `# API\n\nWhat each entry of the package exports, from its types and their docstrings.\n\n${parts.join("\n\n")}\n`;
 }
 
 /**

@@ -92,6 +92,7 @@ export type Fault = FaultScope &
       }
   );
 
+/** Which requests a hold keeps waiting. */
 export interface HoldOptions {
   /**
    * Hold before the endpoint does its work (default), or with `false` after the work and before the

@@ -12,6 +12,7 @@ export const ENDPOINTS = [
   "par",
   "introspect",
 ] as const;
+/** An endpoint of the provider, as its faults and its list of requests name it. */
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** One request to the provider, recorded on arrival. */

@@ -8,6 +8,7 @@ import type { JwksControls } from "./signing-keys.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks } from "./test-provider-state.js";
 
+/** Options of `startTestProvider`. Each setting can also be changed while the provider runs. */
 export interface TestProviderOptions extends Partial<ProviderSettings> {
   /** The user who signs in until you set another; default Ada. */
   readonly person?: PersonClaims;
