@@ -114,7 +114,7 @@ export const sidebar = [
       { text: "Texts of the pages", link: "/reference/page-texts" },
       { text: "Development provider", link: "/reference/provider" },
       { text: "Testing kit", link: "/reference/testing" },
-      { text: "The session store", link: "/reference/store" },
+      { text: "The SessionStore interface", link: "/reference/session-store" },
       { text: "Names of the specification", link: "/reference/specification-names" },
       { text: "Glossary", link: "/reference/glossary" },
     ],

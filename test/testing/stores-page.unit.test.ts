@@ -27,9 +27,9 @@ describe("docs/how-to/stores.md", () => {
   });
 });
 
-describe("docs/reference/store.md", () => {
+describe("docs/reference/session-store.md", () => {
   it("has a row for each method of the port", () => {
-    const rows = [...pageAt("reference/store.md").matchAll(/^\| `(\w+)\([^`]+\)` \|/gm)];
+    const rows = [...pageAt("reference/session-store.md").matchAll(/^\| `(\w+)\([^`]+\)` \|/gm)];
     expect(rows.map(([, method]) => method)).toEqual([
       ...STORE_METHODS,
       "getMany",
