@@ -18,7 +18,7 @@ import {
   eventsPage,
   pageTextsPage,
   readTables,
-  settingsPage,
+  settingsPages,
 } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { pages as allPages, withSnippets } from "./snippets.mjs";
@@ -79,7 +79,9 @@ const pages = {
   ),
   "docs/reference/events.md": eventsPage(),
   "docs/reference/page-texts.md": pageTextsPage(en),
-  "docs/reference/settings.md": settingsPage(SETTINGS),
+  ...Object.fromEntries(
+    Object.entries(settingsPages(SETTINGS)).map(([file, text]) => [`docs/reference/${file}`, text]),
+  ),
   "docs/reference/errors.md": errorsPage(
     {
       errors: ERRORS,

@@ -124,19 +124,59 @@ function commentOf(comments, option, row) {
   );
 }
 
+/** The pages of the settings, in the order of the table of settings: each begins with one. */
+const SETTINGS_PAGES = [
+  { page: "settings-sessions.md", title: "Settings: sessions and cookies", first: "SECRET_KEY" },
+  {
+    page: "settings-sign-out.md",
+    title: "Settings: sign-out, devices and events",
+    first: "IDP_LOGOUT_AT_PROVIDER",
+  },
+  { page: "settings-provider.md", title: "Settings: provider and client", first: "IDP_PROVIDERS" },
+  { page: "settings-login.md", title: "Settings: login", first: "IDP_LOGIN_PROMPT" },
+  {
+    page: "settings-application.md",
+    title: "Settings: addresses and your application",
+    first: "BASE_URL",
+  },
+];
+
+/** @typedef {typeof import("../src/config/read-settings.js").SETTINGS} Settings */
+
 /**
- * @param {typeof import("../src/config/read-settings.js").SETTINGS} settings
- * @param {ReadonlyMap<string, OptionComment>} [comments]
- * @returns {string}
+ * Returns the page of each setting, by its name in the environment.
+ *
+ * @param {Settings} settings
+ * @returns {ReadonlyMap<string, string>}
  */
-export function settingsPage(settings, comments = readOptionComments()) {
+export function pageOfSettings(settings) {
+  let current = SETTINGS_PAGES[0]?.page ?? "";
+  return new Map(
+    Object.values(settings).map(({ env }) => {
+      current = SETTINGS_PAGES.find(({ first }) => first === env)?.page ?? current;
+      return [env, current];
+    }),
+  );
+}
+
+/**
+ * @param {Settings} settings
+ * @param {ReadonlyMap<string, OptionComment>} [comments]
+ * @returns {Record<string, string>} file in docs/reference/ -> its text
+ */
+export function settingsPages(settings, comments = readOptionComments()) {
+  const pageOf = pageOfSettings(settings);
   const rows = Object.entries(settings).map(([option, row]) => {
     const { text, default: written } = commentOf(comments, option, row);
     const unset = row.default === null ? "unset: " : "";
     const standard = written === undefined ? "none; required" : unset + written;
     return { option, row, text: withLinks(text), standard };
   });
-  return page([
+  const parts = SETTINGS_PAGES.map((part) => ({
+    ...part,
+    rows: rows.filter(({ row }) => pageOf.get(row.env) === part.page),
+  })).filter((part) => part.rows.length > 0);
+  const overview = page([
     GENERATED,
     "# Settings",
     "Every setting has a name in the environment and a name in code. A value in code overrides the value in the environment:",
@@ -144,35 +184,46 @@ export function settingsPage(settings, comments = readOptionComments()) {
     [
       "In the environment:",
       "",
-      "- Empty, `None` and `null` (any letter case) mean unset. A secret is never changed or interpreted: `None` is a valid secret. Only a blank secret counts as missing.",
+      "- Empty, `None` and `null` (any letter case) mean that the setting isn't set. A secret is never changed or interpreted: `None` is a valid secret. Only a blank secret counts as missing.",
       "- Booleans are `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`, in any letter case.",
       "- idpauth ignores white space at the start and the end of a value, except in a secret.",
       "",
       "In code, each value has the type that its section names. If a value is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
     ].join("\n"),
     "A value that isn't allowed causes error [E006](errors.md#e006). idpauth reports all errors at once, and `npx idpauth check` reports them without starting the application.",
-    "## Overview",
-    table(
-      ["Setting", "Option in code", "Type", "Default"],
-      rows.map(({ option, row, standard }) => [
-        `[\`${row.env}\`](#${anchor(row.env)})`,
-        `\`${option}\``,
-        typeOf(row),
-        standard,
-      ]),
-    ),
-    ...rows.flatMap(({ option, row, text, standard }) => [
-      `## ${row.env}`,
-      text,
-      [
-        `- Option in code: \`${option}\``,
-        `- Type: ${typeOf(row)}${row.secret ? ", never printed" : ""}`,
-        `- Default: ${standard}`,
-        `- In the environment: ${row.kind.allowed}`,
-        `- In code: ${row.kind.allowedInCode ?? row.kind.allowed}${row.default === null ? "; or `null`" : ""}`,
-      ].join("\n"),
+    ...parts.flatMap((part) => [
+      `## [${part.title.replace("Settings: ", "").replace(/^./, (first) => first.toUpperCase())}](${part.page})`,
+      table(
+        ["Setting", "Option in code", "Type", "Default"],
+        part.rows.map(({ option, row, standard }) => [
+          `[\`${row.env}\`](${part.page}#${anchor(row.env)})`,
+          `\`${option}\``,
+          typeOf(row),
+          standard,
+        ]),
+      ),
     ]),
   ]);
+  const pages = parts.map((part) => [
+    part.page,
+    page([
+      GENERATED,
+      `# ${part.title}`,
+      "[Settings](settings.md) lists all of them, and the rules for their values.",
+      ...part.rows.flatMap(({ option, row, text, standard }) => [
+        `## ${row.env}`,
+        text,
+        [
+          `- Option in code: \`${option}\``,
+          `- Type: ${typeOf(row)}${row.secret ? ", never printed" : ""}`,
+          `- Default: ${standard}`,
+          `- In the environment: ${row.kind.allowed}`,
+          `- In code: ${row.kind.allowedInCode ?? row.kind.allowed}${row.default === null ? "; or `null`" : ""}`,
+        ].join("\n"),
+      ]),
+    ]),
+  ]);
+  return { "settings.md": overview, ...Object.fromEntries(pages) };
 }
 
 /**
@@ -349,7 +400,7 @@ export function endpointsPage(text, endpoints, settings, tables) {
     const only =
       setting === undefined
         ? ""
-        : ` Only with [\`${settings[setting].env}\`](settings.md#${anchor(settings[setting].env)}).`;
+        : ` Only with [\`${settings[setting].env}\`](${pageOfSettings(settings).get(settings[setting].env)}#${anchor(settings[setting].env)}).`;
     // A HEAD request gets the headers of the GET response. A POST has a row of its own, because it
     // has an effect.
     const kinds = [
@@ -499,7 +550,19 @@ function defaultOf({ default: value }) {
  * @param {string} text
  */
 function withLinks(text) {
-  return text.replace(/docs\/([\w-]+)\/([\w-]+\.md)/g, "[$2](../$1/$2)");
+  return text.replace(
+    /docs\/([\w-]+\/[\w-]+\.md)/g,
+    (_, /** @type {string} */ file) => `[${titleOf(file)}](../${file})`,
+  );
+}
+
+/**
+ * @param {string} file in docs/
+ * @returns {string} the title of the page
+ */
+function titleOf(file) {
+  const text = readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8");
+  return /^# (.+)$/m.exec(text)?.[1] ?? file;
 }
 
 /**

@@ -100,6 +100,17 @@ export const sidebar = [
     text: "Reference",
     items: [
       { text: "Settings", link: "/reference/settings" },
+      { text: "Settings: sessions and cookies", link: "/reference/settings-sessions" },
+      {
+        text: "Settings: sign-out, devices and events",
+        link: "/reference/settings-sign-out",
+      },
+      { text: "Settings: provider and client", link: "/reference/settings-provider" },
+      { text: "Settings: login", link: "/reference/settings-login" },
+      {
+        text: "Settings: addresses and your application",
+        link: "/reference/settings-application",
+      },
       { text: "Stores in detail", link: "/reference/stores" },
       { text: "APIs and their tokens", link: "/reference/apis" },
       { text: "APIs behind the proxy", link: "/reference/proxy" },

@@ -10,7 +10,7 @@ import {
   rangeInWords,
   readOptionComments,
   readTables,
-  settingsPage,
+  settingsPages,
 } from "../../scripts/reference-docs.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/check-table.js";
@@ -32,7 +32,8 @@ const codes = {
   plain: (text: SettingText) => textWith(SETTING_NAMES, text),
 };
 const errors = errorsPage(codes, tables);
-const settings = settingsPage(SETTINGS);
+const settingPages = settingsPages(SETTINGS);
+const settings = Object.values(settingPages).join("\n");
 
 /** What describes the current version to users. */
 const PAGES_FOR_USERS = [
@@ -74,8 +75,8 @@ it.each(PAGES_FOR_USERS)("every check that %s names exists", (page) => {
 });
 
 describe("[ASVS-7.6.1] the generated pages", () => {
-  it("docs/reference/settings.md is what the table of settings and the comments of its options say; if not, run `npm run docs`", () => {
-    expect(onDisk("settings.md")).toBe(settings);
+  it("the pages of the settings are what the table of settings and the comments of its options say; if not, run `npm run docs`", () => {
+    for (const [file, text] of Object.entries(settingPages)) expect(onDisk(file)).toBe(text);
   });
 
   it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
@@ -91,7 +92,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     const page = onDisk("endpoints.md");
     expect(endpointsPage(page, ENDPOINTS, SETTINGS, tables)).toBe(page);
     expect(page).toMatch(
-      /^\| `\/idpauth\/events` \| GET, HEAD \| .* Only with \[`IDP_EVENTS`\]\(settings\.md#idp_events\)\. \|$/m,
+      /^\| `\/idpauth\/events` \| GET, HEAD \| .* Only with \[`IDP_EVENTS`\]\(settings-sign-out\.md#idp_events\)\. \|$/m,
     );
   });
 
@@ -162,7 +163,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
       `  /**\n   * Text.\n   *\n   * ${facts}\n   */\n  readonly ${option}?: X;\n`,
     );
     const row = { [option]: SETTINGS[option] } as unknown as typeof SETTINGS;
-    expect(() => settingsPage(row, comments)).toThrow(
+    expect(() => settingsPages(row, comments)).toThrow(
       `The comment of the option ${option} in src/config/ doesn't end with a paragraph like this: ${
         option === "debug"
           ? "Default: `false`. Environment variable: `IDP_DEBUG`."
@@ -176,8 +177,13 @@ describe("[ASVS-7.6.1] the generated pages", () => {
       "  /**\n   * See\n   * docs/how-to/step-up.md.\n   *\n   * Second.\n   *\n   * In seconds. Default: no limit. Environment\n   * variable: `IDP_SESSION_MAX_AGE`.\n   */\n  readonly sessionMaxAge?: X;\n",
     );
     const { sessionMaxAge } = SETTINGS;
-    const page = settingsPage({ sessionMaxAge } as unknown as typeof SETTINGS, comments);
-    expect(page).toContain("\n\nSee [step-up.md](../how-to/step-up.md).\n\nSecond.\n\n");
+    const { "settings-sessions.md": page } = settingsPages(
+      { sessionMaxAge } as unknown as typeof SETTINGS,
+      comments,
+    );
+    expect(page).toContain(
+      "\n\nSee [Require a recent or strong sign-in](../how-to/step-up.md).\n\nSecond.\n\n",
+    );
     expect(page).toContain("- Default: unset: no limit\n");
   });
 
@@ -210,7 +216,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     );
   });
 
-  it("docs/reference/settings.md has a section for each setting, with both of its names", () => {
+  it("the pages of the settings have a section for each one, with both of its names", () => {
     for (const [option, { env }] of Object.entries(SETTINGS)) {
       expect(settings).toContain(`\n## ${env}\n`);
       expect(settings).toContain(`\n- Option in code: \`${option}\`\n`);
@@ -227,7 +233,9 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     const anchors = (page: string) =>
       page.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1]?.toLowerCase() ?? []);
     for (const [, target = "", anchor = ""] of settings.matchAll(/\]\(([^)#]*)#([^)]*)\)/g)) {
-      expect(anchors(target === "errors.md" ? errors : settings)).toContain(anchor);
+      expect(
+        anchors(target === "errors.md" ? errors : (settingPages[target] ?? settings)),
+      ).toContain(anchor);
     }
   });
 
