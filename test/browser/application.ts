@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import path from "node:path";
-import { currentBuild } from "../../scripts/demo-build.mjs";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../adapters/applications/listen.js";
+import { bundleOf } from "./client-application.js";
 
 /** A request to `/items` as it arrived, with what decides about cross-site requests. */
 export interface Arrived {
@@ -44,7 +44,7 @@ export interface TestApplication {
 export async function startTestApplication(): Promise<TestApplication> {
   const provider = await startTestProvider();
   const auth = idpAuth({ env: provider.env, log: false, events: true });
-  const script = readFileSync(path.join(await currentBuild(), "dist/client/browser.js"), "utf8");
+  const script = await bundleOf("idpauth/client/browser");
   const arrived: Arrived[] = [];
   const logins: TestApplication["logins"] = [];
   const callbacks: number[] = [];

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { withBrowserBundle } from "../../scripts/bundle.mjs";
+import { MINIFIED, withBrowserBundle } from "../../scripts/bundle.mjs";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { idpAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
@@ -43,6 +43,13 @@ self.addEventListener("fetch", (event) => {
     event.respondWith(caches.match("/shell"));
 });`;
 
+/** An entry of the package as a browser loads it. */
+export async function bundleOf(name: "idpauth/client" | "idpauth/client/browser"): Promise<string> {
+  const entry = packageEntries().find((one) => one.name === name)!;
+  const { output } = await withBrowserBundle([entry], (bundle) => bundle.generate(MINIFIED));
+  return output[0].code;
+}
+
 /** A single-page application with the built client: pages at any path, and one guarded route. */
 export interface ClientApplication {
   readonly origin: string;
@@ -58,10 +65,7 @@ export interface ClientApplication {
 export async function startClientApplication(
   options: IdpAuthOptions = {},
 ): Promise<ClientApplication> {
-  const entry = packageEntries().find(({ name }) => name === "idpauth/client")!;
-  const { output } = await withBrowserBundle([entry], (bundle) =>
-    bundle.generate({ format: "esm" }),
-  );
+  const client = await bundleOf("idpauth/client");
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
   const auth = idpAuth({
     env: {},
@@ -80,7 +84,7 @@ export async function startClientApplication(
     send(response, "application/json", JSON.stringify({ taken: items.length }));
   });
   const scripts = new Map([
-    ["/client.js", output[0].code],
+    ["/client.js", client],
     ["/page.js", SCRIPT],
     ["/service-worker.js", SERVICE_WORKER],
   ]);

@@ -6,7 +6,7 @@ import { startChromium } from "./chromium.js";
 import type { Browsing } from "./scenarios.js";
 
 /**
- * Runs scenarios in Chromium that need no demo. Firefox and WebKit run all of theirs in one file.
+ * Runs scenarios in Chromium that need no https. Firefox and WebKit run all of theirs in one file.
  *
  * @param executablePath undefined: they are skipped
  */

@@ -1,14 +1,11 @@
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import path from "node:path";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { currentBuild } from "../../scripts/demo-build.mjs";
 import { idpAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
-import { POLICY } from "./client-application.js";
+import { bundleOf, POLICY } from "./client-application.js";
 
 const PAGE =
   '<!doctype html><title>Application</title><script type="module" src="/page.js"></script>';
@@ -65,7 +62,7 @@ function respondWithStream(request: IncomingMessage, response: ServerResponse): 
 }
 
 export async function startLiveApplication(options: IdpAuthOptions = {}): Promise<LiveApplication> {
-  const script = readFileSync(path.join(await currentBuild(), "dist/client/browser.js"), "utf8");
+  const script = await bundleOf("idpauth/client/browser");
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
   const api = createServer(respondWithStream);
   new WebSocketServer({ server: api }).on("connection", (socket) => socket.send("hello"));

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { CHOICE, type StageOptions } from "./stage-application.js";
 import { useStage, type Stage } from "./stage.js";
 import { expectUsable, heading, type TestUser } from "./test-user.js";
 
@@ -17,13 +18,18 @@ describe.skipIf(executablePath === undefined)(
   IN_A_BROWSER,
   () => {
     const stage: Stage = useStage(executablePath);
-    const ENV = { IDP_SESSIONS_PAGE: "on" };
+    const OPTIONS: StageOptions = {
+      sessionsPage: true,
+      logoutAtProvider: false,
+      sessionLabel: (request) =>
+        request.header("user-agent") === IPHONE ? "Safari on iPhone" : null,
+    };
 
     /** One person with two browsers: the tab of the first shows the sessions page. */
     async function twoBrowsers(
       javaScriptEnabled = true,
     ): Promise<{ user: TestUser; tab: Page; phone: TestUser }> {
-      const { user: first } = await stage.open(ENV);
+      const { user: first } = await stage.open(OPTIONS);
       const user = javaScriptEnabled
         ? first
         : await stage.user(first.origin, { javaScriptEnabled });
@@ -35,7 +41,7 @@ describe.skipIf(executablePath === undefined)(
       return { user, tab, phone };
     }
 
-    /** Ends what a test has left, since the tests share the demo. */
+    /** Ends what a test has left, since the tests share the application. */
     async function endAll(tab: Page): Promise<void> {
       await tab.getByRole("button", { name: "Sign out everywhere" }).click();
       expect(await heading(tab)).toBe("You are signed out");
@@ -69,7 +75,7 @@ describe.skipIf(executablePath === undefined)(
         const ended = await expectEnded(phone);
         if (javaScriptEnabled) await expectUsable(ended);
         await ended.goto(phone.url("/reports"));
-        expect(await heading(ended)).toBe("Who is signing in?");
+        expect(await heading(ended)).toBe(CHOICE);
         await endAll(tab);
       },
     );
@@ -100,7 +106,7 @@ describe.skipIf(executablePath === undefined)(
 
     it("lists no session of another user", async () => {
       const { tab } = await twoBrowsers();
-      const { user: other } = await stage.open(ENV);
+      const { user: other } = await stage.open(OPTIONS);
       const theirs = await other.signIn("/idpauth/sessions", "alan");
       expect(await heading(theirs)).toBe("Your sessions");
       expect(await items(theirs)).toHaveLength(1);
@@ -111,7 +117,7 @@ describe.skipIf(executablePath === undefined)(
     });
 
     it("does not exist while its setting is off", async () => {
-      const { user } = await stage.open({ IDP_SESSIONS_PAGE: "off" });
+      const { user } = await stage.open({ sessionsPage: false });
       const tab = await user.signIn("/idpauth/login/");
       expect(await tab.getByRole("link", { name: "Your sessions" }).count()).toBe(0);
       expect((await tab.goto(user.url("/idpauth/sessions")))?.status()).toBe(404);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { arriveAt, showsHeading, type BrowserUser, type Tab } from "./browser.js";
 import type { Browsing } from "./scenarios.js";
+import { CHOICE } from "./stage-application.js";
 
 /** Opens a guarded page, chooses a person at the provider and waits until the browser is back. */
 export async function signIn(user: BrowserUser, url: string, person = "ada"): Promise<Tab> {
@@ -10,10 +11,10 @@ export async function signIn(user: BrowserUser, url: string, person = "ada"): Pr
   return tab;
 }
 
-/** Clicks on a person at the demo's provider. */
+/** Clicks on a person at the provider. */
 export async function choose(tab: Tab, person: string): Promise<void> {
-  await showsHeading(tab, "Who is signing in?");
-  await tab.click(`form[action$="/${person}"] button`);
+  await showsHeading(tab, CHOICE);
+  await tab.click(`button[value="${person}"]`);
 }
 
 export function signInScenarios(browsing: Browsing): void {
@@ -22,7 +23,7 @@ export function signInScenarios(browsing: Browsing): void {
       const user = await browsing.user();
       // The provider's form is on another site: SameSite=Lax lets the cookie through when it leads
       // back.
-      const page = `${browsing.demo}/reports?quarter=3&name=%C3%A9%20%26%2Fx&empty=`;
+      const page = `${browsing.secure}/reports?quarter=3&name=%C3%A9%20%26%2Fx&empty=`;
       const tab = await signIn(user, page);
       expect(await tab.evaluate("document.querySelector('main').innerText")).toContain(
         "Signed in as Ada Lovelace",
@@ -31,33 +32,33 @@ export function signInScenarios(browsing: Browsing): void {
 
     it("redirects back to the very address of a page that requests it, with query and fragment", async () => {
       const user = await browsing.user();
-      const page = `${browsing.demo}/reports?view=list&q=a%26b#row-7`;
+      const page = `${browsing.secure}/reports?view=list&q=a%26b#row-7`;
       const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page });
-      const tab = await user.open(`${browsing.demo}/idpauth/login/?${query.toString()}`);
+      const tab = await user.open(`${browsing.secure}/idpauth/login/?${query.toString()}`);
       await choose(tab, "grace");
       await arriveAt(tab, page);
     });
 
     it("shows the landing page in its states, and nothing of the session after signing out and going back", async () => {
       const user = await browsing.user();
-      const landing = `${browsing.demo}/idpauth/`;
+      const landing = `${browsing.secure}/idpauth/`;
       const tab = await user.open(landing);
       await showsHeading(tab, "You are signed out");
       await tab.click("main a.button");
       await choose(tab, "ada");
       await arriveAt(tab, landing);
       await showsHeading(tab, "You are signed in");
-      await tab.goto(`${browsing.demo}/reports`);
+      await tab.goto(`${browsing.secure}/reports`);
       await tab.click("a[href$='/logout/']");
       await showsHeading(tab, "You are signed out");
       await arriveAt(tab, landing);
       await tab.back();
-      await showsHeading(tab, "Who is signing in?");
+      await showsHeading(tab, CHOICE);
     });
 
     it("sets one cookie: for this hostname over https only, out of reach of scripts, SameSite=Lax", async () => {
       const user = await browsing.user();
-      const tab = await signIn(user, `${browsing.demo}/reports`);
+      const tab = await signIn(user, `${browsing.secure}/reports`);
       const cookies = await user.cookies(tab);
       expect(cookies).toEqual([
         expect.objectContaining({
@@ -74,7 +75,7 @@ export function signInScenarios(browsing: Browsing): void {
       expect(days).toBeGreaterThan(399.9);
       // A browser's clock, or the response's Date header, differs by up to seconds.
       expect(days).toBeLessThan(400.001);
-      await tab.goto(`${browsing.demo}/idpauth/logout/`);
+      await tab.goto(`${browsing.secure}/idpauth/logout/`);
       expect(await user.cookies(tab)).toEqual([]);
     });
   });

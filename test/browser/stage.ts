@@ -1,27 +1,30 @@
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { DemoProcess } from "../demo/demo-process.js";
 import { launchChromium } from "../support/chromium.js";
+import {
+  startStageApplication,
+  type StageApplication,
+  type StageOptions,
+} from "./stage-application.js";
 import { TestUser } from "./test-user.js";
 
 export interface Stage {
   /**
-   * The demo as a process of its own, with a new user at its door. Tests with the same environment
-   * share the demo.
+   * An application with a new user at its door. Tests with the same options share the application,
+   * unless the provider is the test's own.
    */
-  open(env?: Readonly<Record<string, string>>): Promise<{ demo: DemoProcess; user: TestUser }>;
+  open(options?: StageOptions): Promise<{ application: StageApplication; user: TestUser }>;
   /** Somebody with a browser profile of their own. */
   user(origin: string, options?: BrowserContextOptions): Promise<TestUser>;
 }
 
 /**
- * One Chromium for a test file, and its demos. After each test no user's browser may have
- * complained, and in the end no demo may have had an error. The demo is built when it is first
- * used.
+ * One Chromium for a test file, and its applications. After each test no user's browser may have
+ * complained, and in the end no application may have had an error.
  */
 export function useStage(executablePath: string | undefined): Stage {
   let browser: Browser | undefined;
-  const demos = new Map<string, { readonly demo: DemoProcess; readonly origin: Promise<string> }>();
+  const applications = new Map<unknown, Promise<StageApplication>>();
   const users: TestUser[] = [];
 
   beforeAll(async () => {
@@ -36,24 +39,20 @@ export function useStage(executablePath: string | undefined): Stage {
 
   afterAll(async () => {
     await browser?.close();
-    const ended = await Promise.all([...demos.values()].map(({ demo }) => demo.kill()));
-    for (const { code, stderr } of ended) {
-      expect(code).toBe(0);
-      // Warnings are single lines with a code; a stack is an error that nobody expected.
-      expect(stderr).not.toContain("    at ");
+    for (const application of await Promise.all(applications.values())) {
+      await application.stop();
+      expect(application.errors).toEqual([]);
     }
   });
 
   const stage: Stage = {
-    async open(env = {}) {
-      const key = JSON.stringify(env);
-      let known = demos.get(key);
-      if (known === undefined) {
-        const demo = new DemoProcess(env);
-        known = { demo, origin: demo.origin() };
-        demos.set(key, known);
-      }
-      return { demo: known.demo, user: await stage.user(await known.origin) };
+    async open(options = {}) {
+      const isShared = options.provider === undefined || Array.isArray(options.provider);
+      const key = isShared ? JSON.stringify(options) : options;
+      const known = applications.get(key) ?? startStageApplication(options);
+      applications.set(key, known);
+      const application = await known;
+      return { application, user: await stage.user(application.origin) };
     },
     async user(origin, options) {
       const user = await TestUser.arrive(browser!, origin, options);

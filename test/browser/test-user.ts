@@ -5,15 +5,11 @@ import { expect } from "vitest";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/**
- * The name of each person at the embedded providers, as their buttons show it. Mary is a customer,
- * the others are staff.
- */
+/** The name of each person at `idpauth provider`, as its buttons show it. */
 export const PEOPLE = {
   ada: "Ada Lovelace",
   grace: "Grace Hopper",
   alan: "Alan Turing",
-  mary: "Mary Somerville",
 } as const;
 export type Person = keyof typeof PEOPLE;
 
@@ -100,7 +96,7 @@ export class TestUser {
   }
 }
 
-/** Clicks on a person at the embedded provider, and waits until the browser is where that leads. */
+/** Clicks on a person at the provider, and waits until the browser is where that leads. */
 export async function choose(tab: Page, person: Person | "cancel"): Promise<void> {
   const provider = new URL(tab.url()).origin;
   const button = person === "cancel" ? "Cancel" : PEOPLE[person];
@@ -110,19 +106,6 @@ export async function choose(tab: Page, person: Person | "cancel"): Promise<void
 
 export function heading(tab: Page): Promise<string> {
   return tab.getByRole("heading", { level: 1 }).innerText();
-}
-
-/** Loads the landing page until it says this; real processes live in real seconds. */
-export async function indexSays(user: TestUser, tab: Page, expected: string): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        await tab.goto(user.url("/idpauth/"));
-        return heading(tab);
-      },
-      { interval: 200 },
-    )
-    .toBe(expected);
 }
 
 /**

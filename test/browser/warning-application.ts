@@ -1,9 +1,8 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MINIFIED, withBrowserBundle } from "../../scripts/bundle.mjs";
-import { packageEntries } from "../../scripts/entries.mjs";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { bundleOf } from "./client-application.js";
 
 /** As strict as an application's policy can be. */
 const POLICY =
@@ -43,8 +42,7 @@ export async function startWarningApplication(limits: {
   readonly sessionIdleTimeout?: number;
   readonly sessionMaxAge?: number;
 }): Promise<WarningApplication> {
-  const entry = packageEntries().find(({ name }) => name === "idpauth/client/browser")!;
-  const { output } = await withBrowserBundle([entry], (bundle) => bundle.generate(MINIFIED));
+  const script = await bundleOf("idpauth/client/browser");
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
   const auth = idpAuth({
     env: provider.env,
@@ -54,7 +52,7 @@ export async function startWarningApplication(limits: {
   });
   const handle = auth.listener((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-    if (pathname === "/idpauth.js") send(response, "text/javascript", output[0].code);
+    if (pathname === "/idpauth.js") send(response, "text/javascript", script);
     else if (pathname === "/page.js") send(response, "text/javascript", SCRIPT);
     else send(response, "text/html", page(searchParams));
   });

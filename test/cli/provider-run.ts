@@ -30,13 +30,27 @@ interface Surroundings {
   readonly now?: () => number;
 }
 
-/** Runs the command until it has started or ended. */
+interface EndedProvider {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command until it has started or ended, and ends it with the test. */
 export async function runProvider(
   argv: readonly string[],
+  surroundings: Surroundings,
+): Promise<RunningProvider | EndedProvider> {
+  const provider = await launchProvider(argv, surroundings);
+  if ("stop" in provider) onTestFinished(() => provider.stop().then(() => undefined));
+  return provider;
+}
+
+/** Runs the command until it has started or ended. */
+export async function launchProvider(
+  argv: readonly string[],
   { folder, env = {}, now = Date.now }: Surroundings,
-): Promise<
-  RunningProvider | { readonly code: number; readonly stdout: string; readonly stderr: string }
-> {
+): Promise<RunningProvider | EndedProvider> {
   const written = { stdout: "", stderr: "" };
   let stop: () => void = () => {};
   const stopped = new Promise<void>((resolve) => (stop = resolve));
@@ -47,10 +61,6 @@ export async function runProvider(
     if (written.stdout.includes("Ctrl+C ends the provider.")) started();
   };
   const ended = providerCommand(argv, { env, folder, home: folder, now, write, stopped });
-  onTestFinished(async () => {
-    stop();
-    await ended;
-  });
   const code = await Promise.race([running, ended]);
   if (code !== "running") return { code, ...written };
   const issuer = /https?:\/\/127\.0\.0\.1:\d+/.exec(written.stdout)?.[0] ?? "";

@@ -1,5 +1,6 @@
 import { chromium, type Browser } from "playwright-core";
-import { findOrInstall, isExecutable, onPath } from "./debian-package.js";
+import { findProgram, isExecutable } from "../../scripts/debian-program.mjs";
+import { findOrInstall } from "./debian-package.js";
 
 /** Where Chromium is, or why there is none. */
 export type ChromiumSearch =
@@ -76,7 +77,7 @@ export function launchChromium(
 async function installedChromium(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (await isExecutable("/usr/bin/chromium")) return "/usr/bin/chromium";
   for (const name of NAMES) {
-    const found = await onPath(name, env);
+    const found = await findProgram(name, env);
     if (found !== undefined) return found;
   }
   return undefined;

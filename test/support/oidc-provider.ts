@@ -2,8 +2,8 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errors, Provider } from "oidc-provider";
-import { providerMemory } from "../../demo/provider-memory.js";
 import type { CookieBrowser, FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
+import { providerMemory } from "./provider-memory.js";
 
 export interface OidcProviderOptions {
   /** The application's origin. */
@@ -63,7 +63,7 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
     stop,
   };
   const provider = new Provider(issuer, {
-    adapter: providerMemory().issued,
+    adapter: providerMemory(),
     clients: [
       {
         client_id: client.client_id,

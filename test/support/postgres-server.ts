@@ -3,7 +3,8 @@ import { access, chown, mkdtemp, readdir, readFile, rename, rm, writeFile } from
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { ensureFound, isExecutable, onPath } from "./debian-package.js";
+import { findProgram, isExecutable } from "../../scripts/debian-program.mjs";
+import { ensureFound } from "./debian-package.js";
 import { freePort } from "./free-port.js";
 
 export interface PostgresServer {
@@ -55,7 +56,7 @@ export function ensurePostgres(): Promise<string | undefined> {
       const folder = path.join("/usr/lib/postgresql", version, "bin");
       if (await isExecutable(path.join(folder, "initdb"))) return folder;
     }
-    const initdb = await onPath("initdb");
+    const initdb = await findProgram("initdb");
     return initdb === undefined ? undefined : path.dirname(initdb);
   });
 }
@@ -256,7 +257,7 @@ export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }
  * happens: a test runner kills its workers. Nothing where the program for it is missing.
  */
 export async function endingWithUs(signal: "INT" | "KILL"): Promise<string[]> {
-  const setpriv = await onPath("setpriv");
+  const setpriv = await findProgram("setpriv");
   return setpriv === undefined ? [] : [setpriv, "--pdeathsig", signal, "--"];
 }
 

@@ -19,8 +19,6 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startEmbeddedProvider } from "../../demo/embedded-provider.js";
-import { memoryState } from "../../demo/state.js";
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
 import * as expressAdapter from "../../src/adapters/express/express.js";
@@ -42,6 +40,7 @@ import {
   type TestedApplication,
   type TestProvider,
 } from "../../src/testing/index.js";
+import { emptyFolder, startProvider } from "../cli/provider-run.js";
 import { byStranger } from "../support/stranger.js";
 
 const GRACE = { email: "grace@example.com", name: "Grace Hopper" };
@@ -846,22 +845,8 @@ describe("what went wrong, and what to check", () => {
     });
 
     it("that shows pages", async () => {
-      // Its discovery asks for the redirect URI beforehand.
-      const server = createServer();
-      await listening(server);
-      const origin = `http://127.0.0.1:${portOf(server)}`;
-      const embedded = await startEmbeddedProvider({
-        port: 0,
-        state: memoryState(),
-        redirectUris: [`${origin}/idpauth/login-callback`],
-        tokenEndpointAuthMethod: "client_secret_post",
-        idTokenSeconds: 60,
-        people: [],
-      });
-      cleanups.push(() => embedded.close());
-      const { issuer, clientId, clientSecret } = embedded;
-      server.on("request", expressApp({ issuer, clientId, clientSecret }));
-      const error = await failureOf(server);
+      const { env } = await startProvider(["--port=0"], { folder: emptyFolder() });
+      const error = await failureOf(expressApp({ env: { ...env, BASE_URL: "" } }));
       expect(error).toMatchObject({ step: "provider", status: 200 });
       expect(error.message).toContain("It shows a page");
     });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { freePort, startProgram } from "../processes.mjs";
-import { needProgram } from "../programs.mjs";
+import { needProgram } from "../../debian-program.mjs";
 import { openTab } from "./tab.mjs";
 
 /**

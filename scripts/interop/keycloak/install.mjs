@@ -6,7 +6,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../../file-lock.mjs";
 import { root } from "../../run.mjs";
-import { findProgram } from "../programs.mjs";
+import { findProgram } from "../../debian-program.mjs";
 
 const run = promisify(execFile);
 const CACHE = path.join(root, "node_modules/.cache/interop/keycloak");

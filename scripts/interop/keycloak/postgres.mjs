@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync 
 import path from "node:path";
 import { promisify } from "node:util";
 import { freePort, startProgram } from "../processes.mjs";
-import { findProgram } from "../programs.mjs";
+import { findProgram } from "../../debian-program.mjs";
 
 const run = promisify(execFile);
 /** Where Debian keeps the server's programs, by version. */

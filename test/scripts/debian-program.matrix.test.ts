@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { guarded } from "../../demo/debian-program.js";
+import { guarded } from "../../scripts/debian-program.mjs";
 import { eventually } from "../support/eventually.js";
 
 let folder = "";
