@@ -111,7 +111,7 @@ export const sidebar = [
         text: "Settings: addresses and your application",
         link: "/reference/settings-application",
       },
-      { text: "Stores in detail", link: "/reference/stores" },
+      { text: "SQLite, Redis, PostgreSQL", link: "/reference/databases" },
       { text: "APIs and their tokens", link: "/reference/apis" },
       { text: "APIs behind the proxy", link: "/reference/proxy" },
       { text: "Errors", link: "/reference/errors" },

@@ -284,7 +284,7 @@ export const CHECKS = checkTable({
     group: "project middlewares",
     cause: "The store's server may lose entries on its own, or doesn't say whether it does.",
     remedy:
-      "Change the server's configuration as the message describes. docs/reference/stores.md describes the configuration of each store.",
+      "Change the server's configuration as the message describes. docs/reference/databases.md describes the configuration of each store.",
   },
 });
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
 
-// The privileges that docs/reference/stores.md grants to the application's role.
+// The privileges that docs/reference/databases.md grants to the application's role.
 
 const PAGE = readFileSync(
-  path.resolve(import.meta.dirname, "../../docs/reference/stores.md"),
+  path.resolve(import.meta.dirname, "../../docs/reference/databases.md"),
   "utf8",
 );
 const [GRANT = "", PRIVILEGES = ""] = /^GRANT (.+) ON idpauth_sessions TO app;$/m.exec(PAGE) ?? [];

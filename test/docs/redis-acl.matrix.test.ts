@@ -10,7 +10,7 @@ import { failuresOf, RULES, storeOf } from "../stores/redis-acl-use.js";
 const isMissing = (await redisForTests()) === undefined;
 const USER = { username: "app", password: "pw" };
 
-describe.skipIf(isMissing)("a Redis user with the ACL of docs/reference/stores.md", () => {
+describe.skipIf(isMissing)("a Redis user with the ACL of docs/reference/databases.md", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();
@@ -37,7 +37,7 @@ describe.skipIf(isMissing)("a Redis user with the ACL of docs/reference/stores.m
 });
 
 describe.skipIf(isMissing)(
-  "a user of a Redis Cluster with the ACL of docs/reference/stores.md",
+  "a user of a Redis Cluster with the ACL of docs/reference/databases.md",
   () => {
     let cluster: RedisCluster;
     beforeAll(async () => {

@@ -94,7 +94,7 @@ const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
   "docs/providers/okta.md": "test/docs/application-guides.test.ts",
   "docs/providers/self-hosted.md": "test/docs/application-guides.test.ts",
   "docs/reference/accessors.md": "test/docs/readme.matrix.test.ts",
-  "docs/reference/stores.md": "test/docs/scaling.matrix.test.ts",
+  "docs/reference/databases.md": "test/docs/scaling.matrix.test.ts",
   "docs/reference/testing.md": "test/docs/testing.test.ts",
   "docs/tutorial/first-test.md": "test/examples/testing.matrix.test.ts",
   "docs/tutorial/staff-only.md": "test/docs/application-guides.test.ts",

@@ -12,7 +12,7 @@ import { connectedIoredis, connectedNodeRedis, control } from "../support/redis-
 import { dumpRedis, type RedisServer } from "../support/redis-server.js";
 
 const PAGE = readFileSync(
-  path.resolve(import.meta.dirname, "../../docs/reference/stores.md"),
+  path.resolve(import.meta.dirname, "../../docs/reference/databases.md"),
   "utf8",
 );
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { CLIENTS, failuresOf, RULES, storeOf } from "./redis-acl-use.js";
 
-// The user that docs/reference/stores.md creates for the store.
+// The user that docs/reference/databases.md creates for the store.
 
 const isMissing = (await redisForTests()) === undefined;
 
-describe.skipIf(isMissing)("a Redis user with the ACL of docs/reference/stores.md", () => {
+describe.skipIf(isMissing)("a Redis user with the ACL of docs/reference/databases.md", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

@@ -67,7 +67,7 @@ export const LIVE_CHECKS = checkTable(
     E111: {
       cause: "The store in --store can't be opened, or doesn't respond.",
       remedy:
-        "Check the store's address, its health, and the permissions of its user. docs/reference/stores.md describes each store.",
+        "Check the store's address, its health, and the permissions of its user. docs/reference/databases.md describes each store.",
     },
     E112: {
       cause: "The store in --store doesn't meet a requirement of session stores.",
