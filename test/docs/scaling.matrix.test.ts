@@ -20,7 +20,11 @@ import { startRedis } from "../support/redis-server.js";
 // each as a program of its own against a real server, with the built package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGES = ["docs/how-to/sessions.md", "docs/how-to/signing-out.md", "docs/reference/databases.md"];
+const PAGES = [
+  "docs/how-to/sessions.md",
+  "docs/how-to/signing-out.md",
+  "docs/reference/databases.md",
+];
 const TEXT = PAGES.map((page) => readFileSync(path.join(ROOT, page), "utf8")).join("\n");
 const run = promisify(execFile);
 const SNIPPETS = [...TEXT.matchAll(/(?<!<!-- snippet: [^\n]+\n\n)^```js\n(.*?)^```$/gms)].map(
