@@ -94,7 +94,7 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  * @returns {string}
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
-  const files = project.repository && `${project.repository}/blob/v${version}`;
+  const files = repositoryFiles(project, version);
   const released = text
     .replace(BEFORE_RELEASE, (_, /** @type {string} */ now, /** @type {string} */ then) => {
       const replacement = files === "" ? now.trim() : withReports(then.trim(), project);
@@ -116,6 +116,15 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
   );
   if (files === "") return linked;
   return outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
+}
+
+/**
+ * @param {Pick<Project, "repository">} project
+ * @param {string} version
+ * @returns {string} the address of a version's files, empty without a repository
+ */
+export function repositoryFiles({ repository }, version) {
+  return repository && `${repository}/blob/v${version}`;
 }
 
 /**

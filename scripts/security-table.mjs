@@ -14,7 +14,7 @@ const EXEMPT = "n/a: ";
  * Ids of rows: `R11`, `BCP-3`, `ASVS-7.2.4`, or a module of the OpenID Foundation's conformance
  * suite.
  */
-const ID = String.raw`[A-Z]+-?\d+(?:\.\d+)*|(?:oidcc|fapi2)-[\w-]+`;
+export const ID = String.raw`[A-Z]+-?\d+(?:\.\d+)*|(?:oidcc|fapi2)-[\w-]+`;
 
 /** @typedef {{ readonly id: string, readonly requirement: string }} Row */
 /**

@@ -9,8 +9,10 @@ import {
   messageWithLinks,
   missingAddresses,
   pageWithLinks,
+  repositoryFiles,
 } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
+import { withTestLinks } from "./test-links.mjs";
 
 /**
  * Takes the build as it is.
@@ -64,7 +66,12 @@ function typesWithoutExports() {
  */
 export function linkPages(folder, prefix, project, version, isBeside) {
   for (const file of filesIn(folder, /\.md$/))
-    change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version, isBeside));
+    change(folder, file, (text) => {
+      const page = prefix + file;
+      const linked = pageWithLinks(text, page, project, version, isBeside);
+      if (project.repository === "") return linked;
+      return withTestLinks(linked, page, repositoryFiles(project, version));
+    });
 }
 
 /**

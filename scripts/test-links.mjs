@@ -1,0 +1,147 @@
+// Links the tests that a page names to their files in the repository: the ids of
+// docs/evidence/security.md, the requirements of docs/evidence/adapters.md, and paths such as
+// `test/endpoints/login.test.ts`. In the repository, the pages name tests without an address.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { root } from "./run.mjs";
+import { ID, rowsOf } from "./security-table.mjs";
+
+const ADAPTERS = "docs/evidence/adapters.md";
+const REQUIREMENTS = "src/conformance/adapter/requirements";
+
+/** Replays of the OpenID Foundation's modules. Their names are put together. */
+const CONFORMANCE = "test/conformance";
+
+/** Pages whose tables have the ids of docs/evidence/security.md. */
+const PAGES_WITH_IDS = new Set([
+  "docs/about/rfc-10017.md",
+  "docs/about/standards.md",
+  "docs/evidence/security.md",
+  "docs/reference/threat-model.md",
+]);
+
+/** Pages whose paths in backticks are those of the repository, not of an application. */
+const PAGES_WITH_PATHS = /^docs\/(?:about|evidence|explanation)\//;
+
+/** A link, or code. */
+const KEPT = String.raw`\[(?:[^[\]]|\[[^\]]*\])*\]\([^)]*\)|\`[^\`]*\``;
+
+/** @typedef {(id: string) => readonly string[]} FilesOf the test files of an id, with slashes */
+
+/**
+ * @param {string} text
+ * @param {string} page its path in the repository, with slashes
+ * @param {string} files the address of the repository's files
+ * @param {FilesOf} [filesOf]
+ * @returns {string}
+ */
+export function withTestLinks(text, page, files, filesOf = filesOfId) {
+  let linked = text;
+  if (page === ADAPTERS) linked = withRequirementLinks(linked, files);
+  if (PAGES_WITH_IDS.has(page)) linked = withIdLinks(linked, files, filesOf);
+  return PAGES_WITH_PATHS.test(page) ? withPathLinks(linked, files) : linked;
+}
+
+/**
+ * Links each id in a table. An id in several files gets a number for each further one.
+ *
+ * @param {string} text
+ * @param {string} files
+ * @param {FilesOf} filesOf
+ */
+function withIdLinks(text, files, filesOf) {
+  const pattern = new RegExp(
+    String.raw`\`\[(${ID})\]\`|${KEPT}|(?<![\w.-])(${ID})(?![\w-]|\.\d)`,
+    "g",
+  );
+  return text.replace(/^\|.*$/gm, (row) =>
+    row.replace(pattern, (all, inCode, bare) => {
+      const id = /** @type {string | undefined} */ (inCode ?? bare);
+      const [first, ...others] = id !== undefined && knownIds().has(id) ? filesOf(id) : [];
+      if (first === undefined) return all;
+      const further = others.map((file, at) => ` [${at + 2}](${files}/${file})`);
+      return `[${all}](${files}/${first})${further.join("")}`;
+    }),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {string} files
+ */
+function withPathLinks(text, files) {
+  return text.replace(
+    new RegExp(String.raw`\`(test/[\w./-]+)\`|${KEPT}|^ *\`\`\`[^]*?^ *\`\`\`$`, "gm"),
+    (all, /** @type {string | undefined} */ file) =>
+      file === undefined || !existsSync(path.join(root, file)) ? all : `[${all}](${files}/${file})`,
+  );
+}
+
+/**
+ * @param {string} text docs/evidence/adapters.md
+ * @param {string} files
+ */
+function withRequirementLinks(text, files) {
+  const sources = filesIn(REQUIREMENTS).map((file) => ({ file, source: read(file) }));
+  return text.replace(/^\| ([\w ]+): (.*?) \| (?=yes|no|n\/a| ?\|)/gm, (row, area, title) => {
+    // A title that is put together isn't in any file as it is.
+    const found =
+      sources.find(({ source }) => source.includes(title)) ??
+      sources.find(({ file }) => file.endsWith(`/${area.replaceAll(" ", "-")}.ts`));
+    return found === undefined ? row : row.replace(title, `[${title}](${files}/${found.file})`);
+  });
+}
+
+/** @type {Set<string> | undefined} */
+let known;
+
+/** @returns {ReadonlySet<string>} the ids of the rows that apply */
+function knownIds() {
+  known ??= new Set(
+    rowsOf(read("docs/evidence/security.md"))
+      .filter(({ requirement }) => !requirement.startsWith("n/a: "))
+      .map(({ id }) => id),
+  );
+  return known;
+}
+
+/** @type {Map<string, string[]> | undefined} */
+let filesById;
+
+/**
+ * @param {string} id
+ * @returns {readonly string[]}
+ */
+export function filesOfId(id) {
+  filesById ??= findIds();
+  // A group of tests can put the brackets around an id itself.
+  const found = filesById.get(`[${id}]`) ?? filesById.get(`"${id}"`) ?? [];
+  return found.length === 0 && /^(?:oidcc|fapi2)-/.test(id) ? [CONFORMANCE] : found;
+}
+
+/** @returns {Map<string, string[]>} the files in which an id is in brackets, or in quotes */
+function findIds() {
+  const pattern = new RegExp(String.raw`\[(?:${ID})\]|"(?:${ID})"`, "g");
+  /** @type {Map<string, string[]>} */
+  const files = new Map();
+  for (const file of filesIn("test"))
+    for (const [id] of new Set(read(file).match(pattern) ?? []).entries())
+      files.set(id, [...(files.get(id) ?? []), file]);
+  return files;
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]} the TypeScript files below it
+ */
+function filesIn(folder) {
+  return readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+    .map((file) => path.posix.join(folder, file.replaceAll(path.sep, "/")))
+    .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/"))
+    .toSorted();
+}
+
+/** @param {string} file */
+function read(file) {
+  return readFileSync(path.join(root, file), "utf8");
+}
