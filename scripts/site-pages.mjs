@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { MOVED } from "../site/.vitepress/moved.mjs";
 
 /**
  * Folders of docs/ that are pages or their pictures. The others are parts from which pages are
@@ -106,8 +107,9 @@ export function finishSite(pages, dist) {
   );
   const codes = writeCodeAddresses(
     readFileSync(path.join(pages, "reference/errors.md"), "utf8"),
-    path.join(dist, "e"),
+    dist,
   );
+  for (const [from, to] of Object.entries(MOVED)) writeRedirect(dist, from, to);
   for (const page of filesIn(dist, ".html")) {
     const file = path.join(dist, page);
     writeFileSync(file, withPolicy(readFileSync(file, "utf8")));
@@ -133,20 +135,44 @@ export function llmsIndex(texts) {
  * Writes a page for each code of errors.md that redirects to its section: `/e/E016`.
  *
  * @param {string} errors
- * @param {string} folder
+ * @param {string} dist
  * @returns {number} how many
  */
-function writeCodeAddresses(errors, folder) {
+function writeCodeAddresses(errors, dist) {
   const codes = [...errors.matchAll(/^#{3,4} `?([A-Z]\d{3}|[a-z]+(?:_[a-z]+)*)`?$/gm)].map(
     ([, code = ""]) => code,
   );
-  mkdirSync(folder, { recursive: true });
-  for (const code of codes) {
-    const to = `../reference/errors.html#${code.toLowerCase()}`;
-    const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${code}</title><meta http-equiv="refresh" content="0; url=${to}"><link rel="canonical" href="${to}"></head><body><a href="${to}">${code}</a></body></html>\n`;
-    writeFileSync(path.join(folder, `${code}.html`), page);
-  }
+  for (const code of codes)
+    writeRedirect(dist, `e/${code}`, `reference/errors#${code.toLowerCase()}`);
   return codes.length;
+}
+
+/**
+ * Writes a page that leads to another one.
+ *
+ * @param {string} dist
+ * @param {string} from the address without `.html`
+ * @param {string} to the other page's address without `.html`; it can have an anchor
+ */
+function writeRedirect(dist, from, to) {
+  const file = path.join(dist, `${from}.html`);
+  const address =
+    path.posix.relative(path.posix.dirname(from), htmlOf(to)) + (to.endsWith("/") ? "/" : "");
+  const link = `<a href="${address}">${path.posix.basename(from)}</a>`;
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(
+    file,
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${path.posix.basename(from)}</title><meta http-equiv="refresh" content="0; url=${address}"><link rel="canonical" href="${address}"></head><body>${link}</body></html>\n`,
+  );
+}
+
+/**
+ * @param {string} address of a page, without `.html`
+ * @returns {string} with it
+ */
+function htmlOf(address) {
+  const [page = "", ...anchor] = address.split("#");
+  return [page.endsWith("/") ? page : `${page}.html`, ...anchor].join("#");
 }
 
 /**

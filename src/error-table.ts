@@ -195,7 +195,7 @@ export const ERRORS = errorRows({
     status: 403,
     title: "This service can't be used with your present sign-in",
     remedy:
-      "An API's own token comes with a refresh token. Have the provider send one (docs/how-to/providers.md), and set IDP_SESSION_AUTO_REFRESH. The log line names the cause.",
+      "An API's own token comes with a refresh token. Have the provider send one (docs/providers/index.md), and set IDP_SESSION_AUTO_REFRESH. The log line names the cause.",
   },
   api_provider_mismatch: {
     status: 403,

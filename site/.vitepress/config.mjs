@@ -2,7 +2,6 @@
 // repository, the npm package and the site.
 import { withAliases } from "./aliases.mjs";
 import { richImages } from "./figures.mjs";
-import { sidebar } from "./sidebar.mjs";
 import { tabs } from "./tabs.mjs";
 
 /**
@@ -39,14 +38,6 @@ export default {
     languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {
-    sidebar,
-    nav: [
-      { text: "Start", link: "/start/express" },
-      { text: "Guides", link: "/how-to/users-and-claims" },
-      { text: "Reference", link: "/reference/settings" },
-      { text: "API", link: "/api/" },
-      { text: "Trust", link: "/about/evidence" },
-    ],
     outline: [2, 3],
     search: {
       provider: "local",

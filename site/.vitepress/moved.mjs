@@ -7,6 +7,8 @@
 export const MOVED = {
   "about/glossary": "reference/glossary",
   "how-to/end-sessions": "how-to/signing-out",
+  "how-to/providers": "providers/",
   "how-to/reverse-proxies": "deploy/proxies",
   "how-to/scaling": "how-to/sessions",
+  "how-to/your-provider": "providers/",
 };

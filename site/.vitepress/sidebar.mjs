@@ -1,207 +1,353 @@
-/** The tree of the site. Each page stands in it once; test/site checks it. */
-export const sidebar = [
+/**
+ * A part of a menu, with the paths of its pages in docs/ without `.md`. The labels are the titles
+ * of the pages.
+ *
+ * @typedef {{ text: string, pages: readonly (string | Group)[] }} Group
+ */
+
+/**
+ * A page or a group in a section's menu, as VitePress reads it.
+ *
+ * @typedef {{ text: string, link: string }} PageItem
+ * @typedef {{ text: string, items: readonly Item[] }} GroupItem
+ * @typedef {PageItem | GroupItem} Item
+ */
+
+/**
+ * A page that is generated from the types of an entry of the package, such as `express` for
+ * `idpauth/express`.
+ *
+ * @typedef {{ entry: string, page: string }} ReferencePage
+ */
+
+/** A page of this name stands for the pages that are generated from the types. */
+const REFERENCE = "api";
+
+/**
+ * The tree of the site. Each page stands in it once, and the first one of a section is its start
+ * page. Each section is an entry of the menu at the top, and has a menu of its own beside its
+ * pages.
+ *
+ * @type {readonly Group[]}
+ */
+export const SECTIONS = [
   {
     text: "Start",
-    items: [
-      { text: "Express", link: "/start/express" },
-      { text: "Fastify", link: "/start/fastify" },
-      { text: "Hono", link: "/start/hono" },
-      { text: "Koa and node", link: "/start/koa-and-node" },
-      { text: "Next.js", link: "/start/nextjs" },
-      { text: "NestJS", link: "/start/nestjs" },
-      { text: "Bun, Deno, h3", link: "/start/fetch" },
-      { text: "Single-page application", link: "/start/single-page-application" },
-      { text: "Your own provider", link: "/how-to/your-provider" },
-      { text: "Build a staff app", link: "/tutorial/staff-only" },
-      { text: "Your first test", link: "/tutorial/first-test" },
-    ],
-  },
-  {
-    text: "Migrate",
-    items: [
-      { text: "Migrate to idpauth", link: "/migrate/" },
-      { text: "From express-openid-connect", link: "/migrate/express-openid-connect" },
-      { text: "From Passport", link: "/migrate/passport" },
-      { text: "From Auth.js", link: "/migrate/auth-js" },
-      { text: "From better-auth", link: "/migrate/better-auth" },
-      { text: "From oauth2-proxy", link: "/migrate/oauth2-proxy" },
-    ],
-  },
-  {
-    text: "Frameworks",
-    items: [
-      { text: "Mount idpauth", link: "/how-to/mounting" },
-      { text: "Guard routes", link: "/how-to/guarding" },
-      { text: "Several providers", link: "/how-to/several-providers" },
-      { text: "Independent sign-ins", link: "/how-to/several-components" },
-      { text: "A key instead of a secret", link: "/how-to/keys" },
-      { text: "Push login parameters (PAR)", link: "/how-to/pushed-requests" },
-      { text: "Next.js in depth", link: "/how-to/nextjs" },
-      { text: "NestJS in depth", link: "/how-to/nestjs" },
-      { text: "SvelteKit, Astro, Bun, Deno …", link: "/how-to/fetch-frameworks" },
-      { text: "Single-page applications", link: "/how-to/single-page-applications" },
-      { text: "React, Vue, Svelte", link: "/how-to/react-vue-svelte" },
+    pages: [
+      "start/index",
+      {
+        text: "Your framework",
+        pages: [
+          "start/express",
+          "start/fastify",
+          "start/hono",
+          "start/koa-and-node",
+          "start/nextjs",
+          "start/nestjs",
+          "start/fetch",
+          "start/single-page-application",
+        ],
+      },
+      { text: "Tutorials", pages: ["tutorial/staff-only", "tutorial/first-test"] },
     ],
   },
   {
     text: "Guides",
-    items: [
-      { text: "Users and claims", link: "/how-to/users-and-claims" },
-      { text: "Authorization", link: "/how-to/authorization" },
-      { text: "User table", link: "/how-to/user-table" },
-      { text: "Login parameters", link: "/how-to/login-parameters" },
-      { text: "Step-up", link: "/how-to/step-up" },
-      { text: "Signing out", link: "/how-to/signing-out" },
-      { text: "Live connections", link: "/how-to/live-connections" },
-      { text: "Call an API", link: "/how-to/call-an-api" },
-      { text: "The proxy", link: "/how-to/proxy" },
-      { text: "Several services", link: "/how-to/several-services" },
-      { text: "Bearer tokens, jobs, mobile", link: "/about/other-callers" },
-      { text: "CSRF and CORS", link: "/how-to/csrf" },
-      { text: "Your pages", link: "/how-to/your-pages" },
-      { text: "Testing", link: "/how-to/testing" },
+    pages: [
+      "how-to/index",
+      {
+        text: "In your framework",
+        pages: [
+          "how-to/mounting",
+          "how-to/guarding",
+          "how-to/nextjs",
+          "how-to/nestjs",
+          "how-to/fetch-frameworks",
+          "how-to/single-page-applications",
+          "how-to/react-vue-svelte",
+        ],
+      },
+      {
+        text: "Users and permissions",
+        pages: [
+          "how-to/users-and-claims",
+          "how-to/authorization",
+          "how-to/user-table",
+          "how-to/step-up",
+          "how-to/login-parameters",
+          "how-to/csrf",
+        ],
+      },
+      {
+        text: "Sessions and signing out",
+        pages: ["how-to/sessions", "how-to/signing-out", "how-to/live-connections"],
+      },
+      {
+        text: "APIs and services",
+        pages: [
+          "how-to/call-an-api",
+          "how-to/proxy",
+          "how-to/several-services",
+          "about/other-callers",
+        ],
+      },
+      {
+        text: "Test, adapt and extend",
+        pages: ["how-to/testing", "how-to/your-pages", "how-to/stores", "how-to/adapters"],
+      },
     ],
   },
   {
     text: "Providers",
-    items: [
-      { text: "All providers", link: "/how-to/providers" },
-      { text: "Google", link: "/providers/google" },
-      { text: "Microsoft Entra ID", link: "/providers/entra-id" },
-      { text: "Keycloak", link: "/providers/keycloak" },
-      { text: "Auth0", link: "/providers/auth0" },
-      { text: "Okta", link: "/providers/okta" },
-      { text: "Amazon Cognito", link: "/providers/cognito" },
-      { text: "authentik, Zitadel, GitLab", link: "/providers/self-hosted" },
-      { text: "Any OpenID provider", link: "/providers/generic" },
+    pages: [
+      "providers/index",
+      {
+        text: "Your provider",
+        pages: [
+          "providers/google",
+          "providers/entra-id",
+          "providers/keycloak",
+          "providers/auth0",
+          "providers/okta",
+          "providers/cognito",
+          "providers/self-hosted",
+          "providers/generic",
+        ],
+      },
+      {
+        text: "More than one provider",
+        pages: ["how-to/several-providers", "how-to/several-components"],
+      },
+      { text: "Keys and pushed requests", pages: ["how-to/keys", "how-to/pushed-requests"] },
     ],
   },
   {
-    text: "Deploy and operate",
-    items: [
-      { text: "Production checklist", link: "/how-to/production" },
-      { text: "Sessions and stores", link: "/how-to/sessions" },
-      { text: "Deployments and keys", link: "/how-to/upgrades-and-keys" },
-      { text: "Docker and Kubernetes", link: "/deploy/containers" },
-      { text: "Serverless platforms", link: "/deploy/serverless" },
-      { text: "Proxies and load balancers", link: "/deploy/proxies" },
-      { text: "Forward auth", link: "/deploy/forward-auth" },
-      { text: "Size and cost", link: "/deploy/sizing" },
-      { text: "Cleaning, backup, restore", link: "/deploy/store-operation" },
-      { text: "Monitoring", link: "/how-to/operations" },
-      { text: "OpenTelemetry", link: "/how-to/telemetry" },
-      { text: "Access logs", link: "/how-to/access-logs" },
-      { text: "Audit log", link: "/how-to/audit-log" },
-      { text: "Troubleshooting", link: "/how-to/troubleshooting" },
-      { text: "Check a configuration", link: "/reference/check-live" },
+    text: "Deploy",
+    pages: [
+      "deploy/index",
+      "how-to/production",
+      {
+        text: "Platforms and proxies",
+        pages: ["deploy/containers", "deploy/serverless", "deploy/proxies", "deploy/forward-auth"],
+      },
+      {
+        text: "Operate",
+        pages: ["how-to/upgrades-and-keys", "deploy/sizing", "deploy/store-operation"],
+      },
+      {
+        text: "Monitor",
+        pages: ["how-to/operations", "how-to/telemetry", "how-to/access-logs", "how-to/audit-log"],
+      },
+      { text: "Find errors", pages: ["how-to/troubleshooting", "reference/check-live"] },
     ],
   },
   {
     text: "Reference",
-    items: [
-      { text: "Settings", link: "/reference/settings" },
-      { text: "Settings: sessions and cookies", link: "/reference/settings-sessions" },
+    pages: [
+      "reference/index",
       {
-        text: "Settings: sign-out, devices and events",
-        link: "/reference/settings-sign-out",
+        text: "Settings",
+        pages: [
+          "reference/settings",
+          "reference/settings-sessions",
+          "reference/settings-sign-out",
+          "reference/settings-provider",
+          "reference/settings-login",
+          "reference/settings-application",
+        ],
       },
-      { text: "Settings: provider and client", link: "/reference/settings-provider" },
-      { text: "Settings: login", link: "/reference/settings-login" },
       {
-        text: "Settings: addresses and your application",
-        link: "/reference/settings-application",
+        text: "Codes, events and versions",
+        pages: [
+          "reference/errors",
+          "reference/events",
+          "reference/telemetry",
+          "reference/compatibility",
+        ],
       },
-      { text: "SQLite, Redis, PostgreSQL", link: "/reference/databases" },
-      { text: "APIs and their tokens", link: "/reference/apis" },
-      { text: "APIs behind the proxy", link: "/reference/proxy" },
-      { text: "Errors", link: "/reference/errors" },
-      { text: "Log lines and events", link: "/reference/events" },
-      { text: "Spans and metrics", link: "/reference/telemetry" },
-      { text: "Supported versions", link: "/reference/compatibility" },
-      { text: "Functions and guard", link: "/reference/accessors" },
-      { text: "HTTP endpoints", link: "/reference/endpoints" },
-      { text: "Browser client", link: "/reference/client" },
-      { text: "React", link: "/reference/react" },
-      { text: "Texts of the pages", link: "/reference/page-texts" },
-      { text: "Development provider", link: "/reference/provider" },
-      { text: "Testing kit", link: "/reference/testing" },
-      { text: "The SessionStore interface", link: "/reference/session-store" },
-      { text: "Names of the specification", link: "/reference/specification-names" },
-      { text: "Glossary", link: "/reference/glossary" },
+      {
+        text: "On the server",
+        pages: [
+          "reference/accessors",
+          "reference/endpoints",
+          "reference/page-texts",
+          "reference/databases",
+          "reference/session-store",
+          "reference/apis",
+          "reference/proxy",
+        ],
+      },
+      { text: "In the browser", pages: ["reference/client", "reference/react"] },
+      { text: "Development and tests", pages: ["reference/provider", "reference/testing"] },
+      { text: "Names and terms", pages: ["reference/specification-names", "reference/glossary"] },
+      REFERENCE,
+    ],
+  },
+  {
+    text: "Migrate",
+    pages: [
+      "migrate/index",
+      "migrate/express-openid-connect",
+      "migrate/passport",
+      "migrate/auth-js",
+      "migrate/better-auth",
+      "migrate/oauth2-proxy",
     ],
   },
   {
     text: "Trust",
-    items: [
-      { text: "How idpauth compares", link: "/about/compare" },
-      { text: "Guarantees", link: "/explanation/guarantees" },
-      { text: "Evidence", link: "/about/evidence" },
-      { text: "Failures", link: "/explanation/failures" },
-      { text: "Security", link: "/explanation/security" },
-      { text: "Threat model", link: "/reference/threat-model" },
-      { text: "Why a backend for frontend", link: "/explanation/backend-for-frontend" },
-      { text: "RFC 10017", link: "/about/rfc-10017" },
-      { text: "RFC 9700, OWASP ASVS", link: "/about/standards" },
-      { text: "Performance", link: "/explanation/performance" },
-      { text: "OWASP's CSRF cases", link: "/about/csrf-cases" },
-      { text: "Frames, back button, Safari", link: "/about/browsers" },
-      { text: "What idpauth doesn't do", link: "/about/not-supported" },
-      { text: "Leaving idpauth", link: "/about/leaving" },
-      { text: "Questions and answers", link: "/about/questions" },
-      { text: "Roadmap", link: "/about/roadmap" },
-      { text: "Versions and support", link: "/about/support" },
-      { text: "Project, license, releases", link: "/about/project" },
-      { text: "Changelog", link: "/about/changelog" },
-      { text: "Report a vulnerability", link: "/about/security-policy" },
-      { text: "Contributing", link: "/contributing/" },
-    ],
-  },
-  {
-    text: "Extend",
-    items: [
-      { text: "Your own store", link: "/how-to/stores" },
-      { text: "Your own adapter", link: "/how-to/adapters" },
-    ],
-  },
-  {
-    text: "Evidence and decisions",
-    items: [
-      { text: "Security table", link: "/evidence/security" },
-      { text: "OpenID conformance", link: "/evidence/conformance" },
-      { text: "Adapters", link: "/evidence/adapters" },
-      { text: "Runtimes", link: "/evidence/runtimes" },
-      { text: "Browsers", link: "/evidence/browsers" },
-      { text: "Stores and processes", link: "/evidence/scaling" },
-      { text: "Real providers", link: "/evidence/interop" },
-      { text: "Peers", link: "/evidence/peers" },
-      { text: "Mutation testing", link: "/evidence/mutation" },
-      { text: "Load with faults", link: "/evidence/soak" },
-      { text: "Measurements", link: "/evidence/performance" },
-      { text: "Decisions", link: "/explanation/decisions" },
-      { text: "Architecture", link: "/contributing/architecture" },
-      { text: "Conventions of the code", link: "/contributing/grammar" },
-    ],
-  },
-  {
-    text: "API",
-    items: [
-      { text: "idpauth", link: "/api/" },
-      ...[
-        "express",
-        "fastify",
-        "hono",
-        "koa",
-        "node",
-        "fetch",
-        "next",
-        "redis",
-        "postgres",
-        "sqlite",
-        "client",
-        "react",
-        "testing",
-        "adapter",
-      ].map((entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` })),
+    pages: [
+      "about/index",
+      {
+        text: "Decide",
+        pages: [
+          "about/compare",
+          "about/not-supported",
+          "about/questions",
+          "about/leaving",
+          "about/roadmap",
+        ],
+      },
+      {
+        text: "Guarantees",
+        pages: [
+          "explanation/guarantees",
+          "about/evidence",
+          "explanation/failures",
+          "explanation/performance",
+        ],
+      },
+      {
+        text: "Security and standards",
+        pages: [
+          "explanation/security",
+          "reference/threat-model",
+          "explanation/backend-for-frontend",
+          "about/rfc-10017",
+          "about/standards",
+          "about/csrf-cases",
+          "about/browsers",
+          "about/security-policy",
+        ],
+      },
+      {
+        text: "The project",
+        pages: ["about/project", "about/support", "about/changelog", "contributing/index"],
+      },
+      {
+        text: "Results of tests",
+        pages: [
+          "evidence/security",
+          "evidence/conformance",
+          "evidence/adapters",
+          "evidence/runtimes",
+          "evidence/browsers",
+          "evidence/scaling",
+          "evidence/interop",
+          "evidence/peers",
+          "evidence/mutation",
+          "evidence/soak",
+          "evidence/performance",
+        ],
+      },
+      {
+        text: "How it is built",
+        pages: ["explanation/decisions", "contributing/architecture", "contributing/grammar"],
+      },
     ],
   },
 ];
+
+/**
+ * @param {(page: string) => string} titleOf
+ * @param {readonly ReferencePage[]} reference
+ * @param {readonly Group[]} [sections]
+ * @returns {GroupItem[]} the sections, with their pages' titles
+ */
+export function withTitles(titleOf, reference, sections = SECTIONS) {
+  /** @returns {Item} */
+  const itemOf = (/** @type {string | Group} */ part) => {
+    if (part === REFERENCE) return referenceMenu(titleOf, reference);
+    return typeof part === "string"
+      ? { text: titleOf(part), link: linkOf(part) }
+      : { text: part.text, items: part.pages.map(itemOf) };
+  };
+  return sections.map(({ text, pages }) => ({ text, items: pages.map(itemOf) }));
+}
+
+/**
+ * @param {(page: string) => string} titleOf
+ * @param {readonly ReferencePage[]} pages
+ * @returns {Item} a group for each entry of the package that has several pages
+ */
+function referenceMenu(titleOf, pages) {
+  const entries = [...new Set(pages.map(({ entry }) => entry))];
+  const itemOf = (/** @type {string} */ page) => ({ text: titleOf(page), link: linkOf(page) });
+  return {
+    text: "API, from the types",
+    items: [
+      itemOf("api/index"),
+      ...entries.map((entry) => {
+        const own = pages.filter((one) => one.entry === entry);
+        const [first, ...others] = own.map(({ page }) => itemOf(`api/${page}`));
+        return first !== undefined && others.length === 0
+          ? first
+          : { text: entry, items: own.map(({ page }) => itemOf(`api/${page}`)) };
+      }),
+    ],
+  };
+}
+
+/**
+ * @param {readonly GroupItem[]} sections
+ * @returns the menu at the top. On each page, it marks the page's section
+ */
+export function menuOf(sections) {
+  return sections.map(({ text, items }) => {
+    const links = linksOf(items);
+    return {
+      text,
+      link: links[0] ?? "/",
+      activeMatch: `^(?:${links.map((link) => link.replaceAll(".", "\\.")).join("|")})$`,
+    };
+  });
+}
+
+/**
+ * VitePress looks for the page's address in the keys, so each page has its own: the pages of a
+ * section are in several folders. The group with the page is open, also without JavaScript.
+ *
+ * @param {readonly GroupItem[]} sections
+ * @returns {Record<string, object[]>}
+ */
+export function sidebarsOf(sections) {
+  const opened = (/** @type {readonly Item[]} */ items, /** @type {string} */ current) =>
+    items.map((item) => {
+      if (!("items" in item)) return item;
+      /** @type {object} */
+      const group = {
+        ...item,
+        items: opened(item.items, current),
+        collapsed: !linksOf(item.items).includes(current),
+      };
+      return group;
+    });
+  return Object.fromEntries(
+    sections.flatMap(({ items }) =>
+      linksOf(items).map((link) => [`${link.replace(/\/$/, "/index")}.md`, opened(items, link)]),
+    ),
+  );
+}
+
+/**
+ * @param {readonly Item[]} items
+ * @returns {string[]}
+ */
+export function linksOf(items) {
+  return items.flatMap((item) => ("items" in item ? linksOf(item.items) : [item.link]));
+}
+
+/** @param {string} page */
+function linkOf(page) {
+  return `/${page.replace(/(^|\/)index$/, "$1")}`;
+}

@@ -40,7 +40,7 @@ const MISSING: Readonly<Record<MissingReason, string>> = {
   auto_refresh_off:
     "IDP_SESSION_AUTO_REFRESH is off, so idpauth doesn't use refresh tokens, and an API's own token comes from one. Turn it on, or leave out the API's `resource`, `audience` and `scope`.",
   no_refresh_token:
-    "The provider didn't send a refresh token, although a login has asked for it, and an API's own token comes from one. See docs/how-to/providers.md.",
+    "The provider didn't send a refresh token, although a login has asked for it, and an API's own token comes from one. See docs/providers/index.md.",
   refresh_rejected: "The provider refused the refresh token of a login a moment ago.",
   token_expired: "The login's own token had expired when it was needed, a moment later.",
 };

@@ -142,7 +142,7 @@ describe("a signed-in user whose API has its own token, and no refresh token", (
       { level: "warn", reason: "no_refresh_token", api: "orders" },
       { level: "warn", reason: "no_refresh_token", api: "billing" },
     ]);
-    expect(lines[0]?.message).toContain("docs/how-to/providers.md");
+    expect(lines[0]?.message).toContain("docs/providers/index.md");
   });
 
   it("who opens the API's address is redirected to one login and back, and then gets a page", async () => {

@@ -31,7 +31,7 @@ const shown = FILES.flatMap((file) =>
 describe("[START-2] a value that the documentation shows for SECRET_KEY", () => {
   it("is found in the documentation and in every example's README", () => {
     const files = shown.map(({ file }) => file);
-    expect(files).toContain("docs/how-to/your-provider.md");
+    expect(files).toContain("docs/providers/index.md");
     for (const framework of [
       "express",
       "fastify",

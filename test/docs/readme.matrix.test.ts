@@ -25,7 +25,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 /** The README, and the pages with the rest of what a newcomer copies. */
 const PAGES = [
   "README.md",
-  "docs/how-to/your-provider.md",
+  "docs/providers/index.md",
   "docs/reference/accessors.md",
   "docs/reference/endpoints.md",
   "docs/how-to/sessions.md",

@@ -11,7 +11,7 @@ import { hasNode, nodeBinary, PREPARATION } from "../recipes/recipe.js";
 import { buildPackage } from "../support/build.js";
 import { startConnectProxy, type ConnectProxy } from "../support/connect-proxy.js";
 
-// What docs/how-to/providers.md says about a proxy for outgoing requests, with a Node.js that has
+// What docs/providers/index.md says about a proxy for outgoing requests, with a Node.js that has
 // NODE_USE_ENV_PROXY.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");

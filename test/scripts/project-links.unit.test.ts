@@ -80,7 +80,7 @@ describe("without addresses", () => {
       "`See docs/reference/errors.md#${code}`",
       "`See node_modules/idpauth/docs/reference/errors.md#${code}`",
     ],
-    ["(docs/how-to/providers.md)", "(node_modules/idpauth/docs/how-to/providers.md)"],
+    ["(docs/providers/index.md)", "(node_modules/idpauth/docs/providers/index.md)"],
     ["https://x.example/docs/reference/errors.md", "https://x.example/docs/reference/errors.md"],
     ["docs/evidence/security.md", "docs/evidence/security.md"],
   ])("the message %j becomes %j", (text, expected) => {

@@ -6,7 +6,9 @@ import path from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sidebar } from "../../site/.vitepress/sidebar.mjs";
+import { readSections } from "../../site/.vitepress/sections.data.mjs";
+import { linksOf } from "../../site/.vitepress/sidebar.mjs";
+import { isInternal } from "../../scripts/site-pages.mjs";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { serveFolder } from "./static-server.js";
 
@@ -17,18 +19,17 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const DIST = path.join(ROOT, "site/dist");
 const executablePath = await chromiumForTests();
 
-/** The group of the menu with pages for maintainers and reviewers. */
-const EVIDENCE = "Evidence and decisions";
-
 /** One page of each kind. */
 const KINDS = [
   "/",
+  "/start/",
   "/start/express.html",
   "/how-to/authorization.html",
   "/how-to/sessions.html",
   "/reference/settings.html",
   "/api/koa.html",
   "/explanation/guarantees.html",
+  "/evidence/peers.html",
 ];
 
 interface AxeResult {
@@ -319,6 +320,49 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
+  it("redirects the address of a page that has moved", async () => {
+    const { tab, complaints } = await open("/how-to/your-provider.html");
+    await tab.waitForURL("**/providers/");
+    expect(await tab.locator("h1").innerText()).toContain("Set up your provider");
+    expect(complaints).toEqual([]);
+    await tab.close();
+  });
+
+  it("shows the current page in the menus, by its title", async () => {
+    const { tab } = await open("/evidence/soak.html", { viewport: { width: 1280, height: 500 } });
+    const current = tab.locator(".VPSidebarItem.is-active > .item");
+    const isInView = () =>
+      tab.evaluate<boolean>(`(() => {
+        const { top, bottom } = document.querySelector(".VPSidebarItem.is-active > .item").getBoundingClientRect();
+        return top >= 64 && bottom <= innerHeight;
+      })()`);
+    const section = tab.locator(".VPNavBarMenuLink.active");
+    const opened = tab.locator(".VPSidebar [aria-expanded=true] .text");
+    await expect.poll(isInView).toBe(true);
+    expect(await current.innerText()).toBe(await tab.locator("h1").innerText());
+    expect(await section.allInnerTexts()).toEqual(["Trust"]);
+    expect(await opened.allInnerTexts()).toEqual(["Results of tests"]);
+
+    // To a page of another section, and with the keyboard to one of another group.
+    await tab.locator(".VPNavBarMenu").getByRole("link", { name: "Guides" }).click();
+    await tab.waitForURL("**/how-to/");
+    await expect.poll(() => section.allInnerTexts()).toEqual(["Guides"]);
+    await expect.poll(() => opened.allInnerTexts()).toEqual([]);
+    const group = tab.getByRole("button", { name: "Test, adapt and extend" });
+    await group.focus();
+    await tab.keyboard.press("Space");
+    await expect.poll(() => group.getAttribute("aria-expanded")).toBe("true");
+    await tab.keyboard.press("Enter");
+    await expect.poll(() => group.getAttribute("aria-expanded")).toBe("false");
+    await tab.keyboard.press("Enter");
+    await tab.keyboard.press("Tab");
+    await tab.keyboard.press("Enter");
+    await tab.waitForURL("**/how-to/testing.html");
+    await expect.poll(() => current.allInnerTexts()).toEqual(["Test your app"]);
+    await expect.poll(isInView).toBe(true);
+    await tab.close();
+  });
+
   it("has the anchor of each link", async () => {
     const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".html"),
@@ -348,40 +392,11 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     expect(pages.size).toBeGreaterThan(60);
   });
 
-  it("has each page in the menu once, and each page for users as Markdown", async () => {
-    const pagesIn = (groups: typeof sidebar) =>
-      groups.flatMap(({ items }) =>
-        items.map(({ link }) => `${link.slice(1).replace(/\/$/, "/index")}.md`),
-      );
-    const menu = pagesIn(sidebar.filter(({ text }) => text !== "API" && text !== EVIDENCE));
-    const pages = [
-      "about",
-      "deploy",
-      "start",
-      "tutorial",
-      "how-to",
-      "migrate",
-      "providers",
-      "reference",
-      "explanation",
-    ].flatMap((folder) => filesOf(folder).map((name) => `${folder}/${name}`));
-    const fromRepository = [
-      "about/changelog.md",
-      "about/security-policy.md",
-      "contributing/index.md",
-    ];
-    expect(menu.toSorted()).toEqual(
-      [
-        ...pages.filter((page) => page !== "explanation/decisions.md"),
-        ...fromRepository,
-      ].toSorted(),
-    );
-    expect(pagesIn(sidebar.filter(({ text }) => text === EVIDENCE)).toSorted()).toEqual([
-      "contributing/architecture.md",
-      "contributing/grammar.md",
-      ...filesOf("evidence").map((name) => `evidence/${name}`),
-      "explanation/decisions.md",
-    ]);
+  it("has each page for users as Markdown, with its images", async () => {
+    const menu = readSections(path.join(ROOT, "site/pages"))
+      .flatMap(({ items }) => linksOf(items))
+      .map((link) => `${link.slice(1).replace(/(^|\/)$/, "$1index")}.md`)
+      .filter((page) => !isInternal(page));
     for (const page of menu) {
       const text = await readFile(path.join(DIST, page), "utf8");
       for (const [, image = ""] of text.matchAll(/^!\[.+\]\((.+)\)$/gm))
@@ -413,12 +428,4 @@ async function search(tab: Page, words: string): Promise<void> {
     .poll(() => tab.evaluate("document.activeElement?.matches('.VPLocalSearchBox input')"))
     .toBe(true);
   await tab.keyboard.type(words);
-}
-
-function filesOf(folder: string): string[] {
-  try {
-    return readdirSync(path.join(ROOT, "docs", folder)).filter((name) => name.endsWith(".md"));
-  } catch {
-    return [];
-  }
 }

@@ -25,7 +25,7 @@ export function unusedProxy(
   const what = hasSwitch
     ? "Node.js uses it only with NODE_USE_ENV_PROXY=1"
     : `this version of Node.js (${process.version}) can't use it. Use Node.js 22.21, 24.5 or later with NODE_USE_ENV_PROXY=1, or the option \`fetch\``;
-  return `${name} is set, but ${what}. docs/how-to/providers.md has examples.`;
+  return `${name} is set, but ${what}. docs/providers/index.md has examples.`;
 }
 
 /** Whether NO_PROXY lists the hostname, or a domain that it belongs to. */

@@ -1,0 +1,47 @@
+// What the theme makes the menus from, read from the pages when the site is built. VitePress reads
+// files of this name, `*.data.mjs`.
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { withTitles } from "./sidebar.mjs";
+
+const PAGES = fileURLToPath(new URL("../pages", import.meta.url));
+
+export default {
+  watch: ["../pages/**/*.md"],
+  load: () => readSections(PAGES),
+};
+
+/**
+ * @param {string} pages the folder of the site's pages
+ * @returns {import("./sidebar.mjs").GroupItem[]}
+ */
+export function readSections(pages) {
+  return withTitles((page) => titleOf(pages, page), referencePages(pages));
+}
+
+/**
+ * @param {string} pages
+ * @returns {import("./sidebar.mjs").ReferencePage[]} what scripts/site-reference.mjs wrote
+ */
+function referencePages(pages) {
+  const list = path.join(pages, "api/pages.json");
+  if (existsSync(list)) return JSON.parse(readFileSync(list, "utf8"));
+  return readdirSync(path.join(pages, "api"))
+    .filter((name) => name !== "index.md" && name.endsWith(".md"))
+    .map((name) => name.slice(0, -".md".length))
+    .map((page) => ({ entry: `idpauth/${page}`, page }));
+}
+
+/**
+ * @param {string} pages
+ * @param {string} page
+ * @returns {string} its title, as HTML
+ */
+function titleOf(pages, page) {
+  const file = path.join(pages, `${page}.md`);
+  if (!existsSync(file))
+    throw new Error(`site/.vitepress/sidebar.mjs lists ${page}, which isn't a page of docs/.`);
+  const title = /^# (.+)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? page;
+  return title.replaceAll("`", "").replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
