@@ -110,7 +110,7 @@ export interface Accessors<
    * token for that API.
    *
    * @returns null when signed out, or if the token has expired and can't be refreshed
-   * @throws ApiTokenError the provider gives no token for the API; the session continues.
+   * @throws ApiTokenError the provider doesn't issue a token for the API; the session continues.
    *   `loginUrl` asks the user for what is missing
    */
   getAccessToken(
