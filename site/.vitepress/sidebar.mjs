@@ -160,6 +160,7 @@ export const SECTIONS = [
         text: "Codes, events and versions",
         pages: [
           "reference/errors",
+          "reference/provider-responses",
           "reference/events",
           "reference/telemetry",
           "reference/compatibility",
