@@ -195,7 +195,7 @@ export const EVENT_FIELDS = {
     personal: "no",
   },
   cause: {
-    what: "The code of the API's connection, such as `ECONNREFUSED`",
+    what: "The code of the API's connection, such as `ECONNREFUSED`; of the provider's certificate, such as `CERT_HAS_EXPIRED`, if `reason` is `certificate`",
     type: "string",
     values: "codes of Node.js, at most 40 characters",
     label: "with a limit",
@@ -266,7 +266,7 @@ export const DETAIL_FIELDS = {
       "`blocked`, `…_failed`, `refresh_rejected`, `logout_not_at_provider`, `language_not_loaded`, `…_unavailable`, `provider_misconfigured`, and errors that you didn't catch",
     values: "those of events",
   },
-  cause: { ...EVENT_FIELDS.cause, lines: "`api_failed`" },
+  cause: { ...EVENT_FIELDS.cause, lines: "`…_failed`" },
   status: {
     what: "The HTTP status of the provider's response",
     type: "number",

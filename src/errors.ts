@@ -113,8 +113,8 @@ export class ProviderUnavailableError extends IdpAuthError {
   /** Seconds to wait before the next try. */
   readonly retryAfter: number;
   /**
-   * The cause as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`,
-   * `invalid_client`, `backing_off`, …
+   * The cause as a stable word for the log: `network`, `certificate`, `timeout`, `http_503`,
+   * `jwks`, `invalid_client`, `backing_off`, …
    */
   readonly reason: string;
   /**

@@ -8,6 +8,7 @@ import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { createBundledSessions, type BundledSessions } from "../sessions/bundled-sessions.js";
+import { cookieNameFor, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
@@ -28,6 +29,8 @@ export interface ComponentSessions<FrameworkRequest extends object> {
   readonly names: KeyNames;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
+  /** Whether a request's browser may have a session, by its cookies alone. */
+  mayHaveSession(request: IdpRequest): boolean;
   /** The keyed hash that tells one user from another in the browser. */
   accountOf(subject: Subject): string;
   /** Undefined with the framework's own sessions, like `own`. */
@@ -81,6 +84,8 @@ export function createComponentSessions<FrameworkRequest extends object>(
       names,
       accountOf,
       open: frameworkSessions(checked, parts, storage),
+      // The name of the framework's cookie isn't known.
+      mayHaveSession: (request) => request.header("cookie") !== undefined,
       subjectSessions: undefined,
       own: undefined,
     };
@@ -91,7 +96,13 @@ export function createComponentSessions<FrameworkRequest extends object>(
     const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
     return new SessionRequest(request, opened, requestParts);
   }
-  return { names, accountOf, open, subjectSessions, own };
+  const { cookieName, publicPath } = settings;
+  const mayHaveSession = (request: IdpRequest) =>
+    hasCookie(
+      request.header("cookie"),
+      cookieNameFor(cookieName, publicPath, isSecure(request, settings)),
+    );
+  return { names, accountOf, open, mayHaveSession, subjectSessions, own };
 }
 
 function createOwnSessions(

@@ -21,7 +21,7 @@ import {
   type DelayedRevocations,
 } from "../endpoints/revocation-after-logout.js";
 import { createRouter, type Router } from "../endpoints/router.js";
-import { driverCode, type EventHub } from "../events/event-hub.js";
+import { driverCode } from "../events/event-hub.js";
 import { functionFailed, functionThrew, reasonLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
@@ -38,7 +38,6 @@ import {
   type ComponentSessions,
   type OwnSessions,
 } from "./component-sessions.js";
-import type { IdpAuthOptions } from "./idp-auth-options.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
 
@@ -90,7 +89,7 @@ export function compose<FrameworkRequest extends object>(
   const refresher = createRefresher({ ...shared, httpTimeout, concurrency });
   const policy = { ...settings, claimsVersion: application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
-  const pages = pagesOf(settings, options.pages, events);
+  const pages = pagesOf(settings, ofSessions.mayHaveSession, parts);
   loadNow([() => pages.load({ chooser: providers.length > 1 }), ...apiCode(apis)], tasks);
   const context = {
     ...shared,
@@ -165,14 +164,16 @@ const RENDER_RESULT = { function: "pages.render", kind: "not_a_string" };
 
 function pagesOf(
   settings: CommonSettings,
-  options: IdpAuthOptions["pages"],
-  events: EventHub,
+  mayHaveSession: (request: IdpRequest) => boolean,
+  { options, events }: ComponentParts<never>,
 ): Pages {
   return createPages({
     publicPath: settings.publicPath,
     address: settings,
     sessionsPage: settings.sessionsPage,
-    options,
+    debug: settings.debug,
+    mayHaveSession,
+    options: options.pages,
     onRenderFailed(page, thrown) {
       events.log(
         thrown === undefined

@@ -21,7 +21,7 @@ export function createRegistrations(
   );
   const exchangeSlots = slotsFor("exchange_queue_full", clock);
   const pushSlots = slotsFor("push_queue_full", clock);
-  return providers.map(({ key, name, names, settings }) => {
+  return providers.map(({ key, name, icon, names, settings }) => {
     const client = { issuer: settings.issuer, clientId: settings.clientId };
     const targets = [...apis.values()].filter(
       ({ target, provider }) => target !== undefined && (provider ?? key) === key,
@@ -30,6 +30,7 @@ export function createRegistrations(
       ...client,
       key,
       name,
+      icon,
       settings,
       provider: createProvider({
         settings,

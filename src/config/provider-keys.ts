@@ -1,10 +1,13 @@
 /** Several providers: their keys, and the names of their settings. */
 import { isObject } from "../record/json.js";
-import { text, type SettingKind } from "./setting-kinds.js";
+import { ownPath, text, type SettingKind } from "./setting-kinds.js";
 import type { SettingRow } from "./setting-row.js";
 
-/** What users read in place of a provider's key. Only one of several providers has it. */
-export const PROVIDER_NAME: SettingRow = { env: "IDP_NAME", kind: text };
+/** What users see of a provider where they choose one. Only one of several providers has it. */
+export const PROVIDER_LOOK = {
+  name: { env: "IDP_NAME", kind: text },
+  icon: { env: "IDP_ICON", kind: ownPath },
+} satisfies Readonly<Record<string, SettingRow>>;
 
 /** In an address, in a variable's name and in the log. */
 const KEY = /^[a-z][a-z0-9-]{0,30}$/;

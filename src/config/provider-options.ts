@@ -201,4 +201,9 @@ export interface OptionsPerProvider {
 export interface ProviderOptions extends OptionsPerProvider {
   /** What users read on the page where they choose a provider. Default: the key. */
   readonly name?: string | undefined;
+  /**
+   * The icon next to the name on that page: a path of the application. Default: none. Environment
+   * variable: `IDP_PROVIDER_<KEY>_ICON`.
+   */
+  readonly icon?: string | undefined;
 }

@@ -5,7 +5,7 @@ import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
 import { check, named, providerCheck, type UnnamedFinding } from "./findings.js";
-import { PROVIDER_NAME, usableKeys, variableOf } from "./provider-keys.js";
+import { PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import {
   SETTING_NAMES,
@@ -45,6 +45,8 @@ export interface ConfiguredProvider {
   readonly key: string | undefined;
   /** What users read. */
   readonly name: string;
+  /** The path of its icon. */
+  readonly icon: string | undefined;
   readonly settings: Settings;
   /** Names the settings in a message as this provider's are set. */
   readonly names: SettingNames;
@@ -107,7 +109,9 @@ export function readSettings(
   const several = keys?.map((key) =>
     readProvider(key, { options: ownMember(ownMember(options, "providers"), key), env }, common),
   );
-  const read = several ?? [{ key: undefined, name: "", names: SETTING_NAMES, ...common }];
+  const read = several ?? [
+    { key: undefined, name: "", icon: undefined, names: SETTING_NAMES, ...common },
+  ];
   // Without a usable key, no provider is known.
   const issuers = (read.length > 0 ? read : [common]).flatMap(({ values }) => values.issuer ?? []);
   const findings = [
@@ -127,9 +131,10 @@ export function readSettings(
   if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error"))
     return { settings: undefined, providers: [], read, findings };
-  const providers = read.map(({ key, name, names, ...one }) => ({
+  const providers = read.map(({ key, name, icon, names, ...one }) => ({
     key,
     name,
+    icon,
     names,
     settings: complete(one),
   }));
@@ -165,7 +170,9 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
   const given = readEach(PROVIDER_SETTING_NAMES, (name) =>
     read(name, SETTINGS[name], ({ label }) => label(name)),
   );
-  const name = read("name", PROVIDER_NAME, `${PROVIDER_NAME.env} (option name)`);
+  const [name, icon] = (["name", "icon"] as const).map((option) =>
+    read(option, PROVIDER_LOOK[option], `${variableOf(key, PROVIDER_LOOK[option].env)} (option ${option})`),
+  );
   const inherited = PROVIDER_SETTING_NAMES.filter(
     (setting) =>
       given.unset.has(setting) && !common.unset.has(setting) && appliesTo(given, setting),
@@ -183,9 +190,9 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
     ),
   ]);
   const findings = [
-    ...unknownOptions(options, [...PROVIDER_SETTING_NAMES, "name"]),
+    ...unknownOptions(options, [...PROVIDER_SETTING_NAMES, ...Object.keys(PROVIDER_LOOK)]),
     ...given.findings,
-    ...(name.finding ? [name.finding] : []),
+    ...[name, icon].flatMap((one) => one?.finding ?? []),
     ...(unset.has("issuer")
       ? [providerCheck("E003", ({ label }) => `${label("issuer")} is missing.`)]
       : []),
@@ -193,7 +200,8 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
   ].map((finding) => named(finding, names));
   return {
     key,
-    name: typeof name.value === "string" ? name.value : key,
+    name: typeof name?.value === "string" ? name.value : key,
+    icon: typeof icon?.value === "string" ? icon.value : undefined,
     names,
     values,
     unset,

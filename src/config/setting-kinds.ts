@@ -211,6 +211,12 @@ export const redirectTarget = string(
   (text) => (isRedirectSetting(text) ? redirectSettingInAscii(text) : undefined),
 );
 
+export const ownPath = string(
+  "path",
+  "a path of the application with one leading slash and no backslash, such as `/images/staff.svg`",
+  when((text) => text.startsWith("/") && isRedirectSetting(text)),
+);
+
 /** Parses an absolute http(s) URL without user info, query or fragment. */
 function serverUrl(text: string): URL | undefined {
   // The raw text is checked too: the parser drops an empty query, fragment or user info, and

@@ -3,7 +3,7 @@ import { isObject } from "../record/json.js";
 import { kindOf, quoted } from "./describe-value.js";
 import { check, providerCheck, type UnnamedFinding } from "./findings.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
-import { isOfSomeProvider, PROVIDER_NAME, prefixOf, variableOf } from "./provider-keys.js";
+import { isOfSomeProvider, PROVIDER_LOOK, prefixOf, variableOf } from "./provider-keys.js";
 import { PROVIDER_VARIABLES } from "./setting-names.js";
 import { SETTINGS, type SettingName } from "./setting-table.js";
 
@@ -36,6 +36,11 @@ function suggestion(name: string, known: readonly string[]): string | undefined 
 }
 
 const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.env);
+/** Of one provider, before its key is in the names. */
+const OWN_VARIABLES = [
+  ...Object.values(PROVIDER_LOOK).map((row) => row.env),
+  ...PROVIDER_VARIABLES,
+];
 
 /**
  * Finds misspelt variables. The findings contain names only, since the value may be a secret.
@@ -49,9 +54,7 @@ export function misspeltVariables(
   isRefused: boolean,
 ): Finding[] {
   if (!isObject(env)) return [];
-  const ofProviders = keys.flatMap((key) =>
-    [PROVIDER_NAME.env, ...PROVIDER_VARIABLES].map((name) => variableOf(key, name)),
-  );
+  const ofProviders = keys.flatMap((key) => OWN_VARIABLES.map((name) => variableOf(key, name)));
   const known = [...VARIABLES, ...ofProviders];
   const near = known.filter((name) => name.startsWith("IDP_"));
   const prefixes = keys.map(prefixOf);
@@ -69,7 +72,7 @@ export function misspeltVariables(
     // On Windows, names have no letter case, and a variable is listed as it was first written.
     if (meant !== undefined && upper === meant && env[meant] !== undefined) return [];
     // Of another key, which may be a refused one.
-    if (isOfSomeProvider(name, [PROVIDER_NAME.env, ...PROVIDER_VARIABLES]))
+    if (isOfSomeProvider(name, OWN_VARIABLES))
       return isRefused ? [] : [check("W014", `${message} ${noProviderOf(keys)}`)];
     if (meant !== undefined) return [check("W014", `${message} Did you mean \`${meant}\`?`)];
     return own.length > 0 ? [check("W014", message)] : [];

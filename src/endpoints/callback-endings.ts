@@ -3,16 +3,18 @@ import type { SessionRequest } from "../access/session-request.js";
 import type { EpochSeconds } from "../clock.js";
 import { ERRORS, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { loginUrlBackTo, isPassable } from "../guard/login-url.js";
+import { loginPath, loginUrlBackTo, isPassable } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { DroppedTokens } from "../ports/provider.js";
+import { stepUpParameters } from "../record/authentication-strength.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
+import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt, failureCodeOf } from "./login-destination.js";
 
@@ -183,16 +185,42 @@ export async function linkInvalid(
  * A login back to the same page for which the provider asks for the account: with single sign-on,
  * it would send the same user again.
  */
-export function anotherAccount(
-  { final_redirect: page, redirect_uri: here, provider }: PendingLogin,
-  publicPath: string,
-): Action {
-  const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
-  const href = loginUrlBackTo(`${publicPath}login/`, absolute, {
+export function anotherAccount(login: PendingLogin, publicPath: string): Action {
+  const { provider } = login;
+  const href = loginUrlBackTo(`${publicPath}login/`, destinationOf(login), {
     ...withoutUndefined({ provider }),
     select_account: "true",
   });
   return { label: "signedIn.selectAccount", href };
+}
+
+/** What the page of a failed login offers. */
+interface Retry {
+  readonly action: Action;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * What starts the same login again, from what the first one has checked. It stays a login that
+ * another site may have started, if the first one was.
+ */
+export function retry({ login, context: { settings } }: Attempt): Retry {
+  const { provider, api, step_up: stepUp = {}, cross_site: isCrossSite } = login;
+  const href = loginUrlBackTo(loginPath(settings.publicPath), destinationOf(login), {
+    ...withoutUndefined({ provider, api }),
+    ...stepUpParameters(stepUp),
+    ...(isCrossSite === true && { [CROSS_SITE]: "true" }),
+  });
+  // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer.
+  return {
+    action: { label: "action.tryAgain", href },
+    headers: { "Referrer-Policy": "strict-origin" },
+  };
+}
+
+/** The absolute URL that a login leads to. */
+function destinationOf({ final_redirect: page, redirect_uri: here }: PendingLogin): string {
+  return page.startsWith("/") ? new URL(here).origin + page : page;
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
+import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
+import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
 import type { IndexState } from "../pages/index-page.js";
@@ -13,7 +15,7 @@ import type { EndpointContext } from "./context.js";
  * writes nothing.
  */
 export async function landing(
-  { request, session }: SessionRequest,
+  { request, session, origin }: SessionRequest,
   { settings, pages, clock }: EndpointContext,
 ): Promise<Reply> {
   const record = await session.read();
@@ -31,7 +33,23 @@ export async function landing(
       user,
     };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
-  return pages.landing({ state, ...(error !== null && { signInError: error }) }, request);
+  if (error === null) return pages.landing({ state }, request);
+  const retryHref = origin && loginBackTo(record?.final_redirect, origin, settings);
+  return pages.landing({ state, signInError: error, retryHref }, request);
+}
+
+/**
+ * The address of the login that failed, which is this browser's newest one. Undefined if it led to
+ * the configured page: that is where the login of this page leads.
+ */
+function loginBackTo(
+  page: string | undefined,
+  origin: Origin,
+  { authFinalRedirectUrl, publicPath }: CommonSettings,
+): string | undefined {
+  if (page === undefined || page === (authFinalRedirectUrl ?? publicPath)) return undefined;
+  const absolute = page.startsWith("/") ? `${origin}${page}` : page;
+  return loginUrlBackTo(loginPath(publicPath), absolute);
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */

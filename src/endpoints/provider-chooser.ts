@@ -28,9 +28,9 @@ export async function chooserFor(
   const query = new URLSearchParams(queryOf(request.target));
   const kept = [...keptByChooser(query), ...Object.entries(passed)];
   if (initiator === "other") kept.push([CROSS_SITE, "true"]);
-  const choices = providers.map(({ key = "", name }) => {
+  const choices = providers.map(({ key = "", name, icon }) => {
     const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
-    return { key, name, href };
+    return { key, name, icon, href };
   });
   if (!isJson) return pages.chooser({ providers: choices }, request);
   const code = "provider_required";

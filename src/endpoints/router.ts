@@ -155,6 +155,12 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     isAsset: true,
     create: ({ tasks }) => loadedNow(tasks, async () => (await loadPageEndpoints()).popupScript),
   },
+  "times.js": {
+    methods: READ,
+    setting: "sessionsPage",
+    isAsset: true,
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadSessionList()).timesScript),
+  },
   "style.css": { methods: READ, isAsset: true, create: () => styleSheet },
 };
 

@@ -5,9 +5,10 @@ import { isOutage } from "../errors.js";
 import { blockedUser } from "../guard/blocked.js";
 import { wantsPage } from "../http/accept.js";
 import { isSameOrigin } from "../http/initiator.js";
-import { json, redirect, type Reply } from "../http/reply.js";
+import { json, redirect, script, type Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
+import { TIME_FORMAT } from "../pages/texts.js";
 import { hasSubject, type Claims, userPayload } from "../record/identity.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
@@ -104,4 +105,25 @@ async function endSessions(
     ? json({ status: "ended", ended })
     : redirect(`${pages.publicPath}${isOwn ? "" : "sessions"}`, 303);
   return { ...reply, setCookies: session.setCookies };
+}
+
+/**
+ * Writes each time of the page in the reader's zone, also in the labels of the buttons next to it.
+ * It reads nothing but the page's elements, and writes text only.
+ */
+const TIMES_SCRIPT = `"use strict";
+const format = ${JSON.stringify(TIME_FORMAT)};
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const at = Date.parse(time.dateTime);
+  if (Number.isNaN(at)) continue;
+  const before = time.textContent;
+  time.textContent = new Intl.DateTimeFormat(time.closest("[lang]")?.lang, format).format(at);
+  for (const button of time.closest("li")?.querySelectorAll("[aria-label]") ?? [])
+    button.setAttribute("aria-label", button.getAttribute("aria-label").replace(before, () => time.textContent));
+}
+`;
+
+/** GET {mountPath}times.js: the script of that page. */
+export function timesScript(): Promise<Reply> {
+  return Promise.resolve(script(TIMES_SCRIPT));
 }

@@ -11,6 +11,7 @@ import {
   ending,
   failurePage,
   refusal,
+  retry,
   type Attempt,
   type Ending,
 } from "./callback-endings.js";
@@ -56,6 +57,6 @@ export function checkUser(
   return refusal(attempt, {
     tokens,
     reason: "step_up_failed",
-    reply: () => failurePage(attempt, { code: "step_up_failed", user }),
+    reply: () => failurePage(attempt, { code: "step_up_failed", user, ...retry(attempt) }),
   });
 }

@@ -123,12 +123,9 @@ export class EventHub implements Operations {
     about: Optional<Pick<Events["failure"], "provider" | "issuer" | "subject" | "duration">> = {},
   ): void {
     const kind = error instanceof ProviderRefusedError ? "refusal" : "outage";
-    this.emit("failure", {
-      ...withoutUndefined(about),
-      during,
-      kind,
-      reason: failureReason(error),
-    });
+    const reason = failureReason(error);
+    const cause = reason === "certificate" ? driverCode(error) : undefined;
+    this.emit("failure", { ...withoutUndefined({ ...about, cause }), during, kind, reason });
   }
 
   /** Emits the failure of a request that idpauth itself refused. */

@@ -79,7 +79,10 @@ export interface Events {
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */
     readonly reason: string;
-    /** The code of an API's connection, such as `ECONNREFUSED`. */
+    /**
+     * The code of an API's connection, such as `ECONNREFUSED`; of the provider's certificate, if
+     * `reason` is `certificate`.
+     */
     readonly cause?: string;
   };
   /**
@@ -92,8 +95,8 @@ export interface Events {
     /** Of the provider: the one that did not respond. */
     readonly endpoint?: "discovery" | "jwks" | "token" | "userinfo" | "revocation" | "par";
     /**
-     * A stable word: `network`, `timeout`, `http_503`, …; of a store its driver's error code, else
-     * `rejected`.
+     * A stable word: `network`, `certificate`, `timeout`, `http_503`, …; of a store its driver's
+     * error code, else `rejected`.
      */
     readonly reason: string;
   };

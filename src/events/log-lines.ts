@@ -149,7 +149,7 @@ export function failureLine({
   ...about
 }: Events["failure"]): LogEntry | undefined {
   if (during === "refresh")
-    return reasonLine(kind === "refusal" ? "refresh_rejected" : "refresh_failed", reason);
+    return reasonLine(kind === "refusal" ? "refresh_rejected" : "refresh_failed", reason, about);
   // The application's own decision is no failure.
   if (reason === "sign_in_denied")
     return { level: "info", code: reason, message: "`onSignIn` refused a user." };

@@ -1,4 +1,4 @@
-import { html, PERSON } from "./html.js";
+import { html, PERSON, type Markup } from "./html.js";
 import type { DescribedProvider, PageContent } from "./page-description.js";
 import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";
@@ -20,9 +20,9 @@ export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageCo
     <nav aria-label="${heading}">
       <ul class="choices">
         ${named.map(
-          ({ name, href }) =>
+          ({ name, href, icon }) =>
             html`<li>
-              <a class="button quiet" href="${href}"><bdi>${name}</bdi></a>
+              <a class="button quiet" href="${href}">${iconAt(icon)}<bdi>${name}</bdi></a>
             </li> `,
         )}
       </ul>
@@ -35,6 +35,14 @@ export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageCo
     heading,
     texts: [],
     providers: named,
+    images: named.flatMap(({ icon }) => icon ?? []),
     main,
   };
+}
+
+/** Without alternative text, since the provider's name is next to it. */
+function iconAt(path: string | undefined): Markup | undefined {
+  return path === undefined
+    ? undefined
+    : html`<img src="${path}" alt="" width="24" height="24" decoding="async" />`;
 }

@@ -31,6 +31,10 @@ export interface ErrorModel {
   readonly user?: UserPayload | undefined;
   /** Seconds; the page shows them. The endpoint sets the header. */
   readonly retryAfter?: number | undefined;
+  /** Whether the page contains what is for developers. */
+  readonly debug?: boolean;
+  /** Whether the browser has no session, so that an outage can't have ended one. */
+  readonly isStranger?: boolean;
 }
 
 export interface Action {
@@ -46,16 +50,21 @@ function isOutage(code: ErrorCode): boolean {
 
 /** The page that shows an error to a user. */
 export function errorPage(model: ErrorModel, texts: Texts): PageContent {
-  const { publicPath, code } = model;
+  const { publicPath, code, debug = false } = model;
   const { say } = texts;
   const { status } = ERRORS[code];
   // Its detail is a technical text for the developers, which has no translation.
-  const isEnglish = code === "login_loop";
+  const isTechnical = code === "login_loop";
+  const isEnglish = isTechnical && debug;
   const title = ownText(`error.${code}`, texts) ?? titleOf(code, texts);
   const outage = isOutage(code);
   const detail =
-    parameterText(model.parameters, texts) ?? model.detail ?? ownText(`error.${code}.text`, texts);
-  const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
+    isTechnical && !debug
+      ? say("error.provider_misconfigured.text")
+      : (parameterText(model.parameters, texts) ??
+        model.detail ??
+        ownText(`error.${code}.text`, texts));
+  const kept = outage ? outageText(model, texts) : undefined;
   const { label, href } = model.action ?? defaultAction(code, publicPath);
   const link = isSafeAddress(href) ? { label: say(label), href } : undefined;
   const main = html`<section class="card">
@@ -99,14 +108,18 @@ function defaultAction(code: ErrorCode, publicPath: string): Action {
   return { label: "action.signInPage", href: publicPath };
 }
 
+/** What a user needs to know in an outage. Only a browser that has a session can be signed in. */
 function outageText(
-  code: ErrorCode,
-  retryAfter: number | undefined,
-  { say, seconds }: Texts,
-): string {
-  const kept = say("error.signedIn");
-  if (retryAfter === undefined || code === "provider_misconfigured") return kept;
-  return `${kept} ${say("error.retry", { duration: seconds(Math.max(1, Math.ceil(retryAfter))) })}`;
+  { code, retryAfter, isStranger = false }: ErrorModel,
+  { say, duration }: Texts,
+): string | undefined {
+  const kept = isStranger ? [] : [say("error.signedIn")];
+  const retry =
+    retryAfter !== undefined
+      ? say("error.retry", { duration: duration(Math.max(1, Math.ceil(retryAfter))) })
+      : say("error.later");
+  const texts = code === "provider_misconfigured" ? kept : [...kept, retry];
+  return texts.length === 0 ? undefined : texts.join(" ");
 }
 
 /** The reasons are in English only; in other languages the page names the parameters. */

@@ -13,7 +13,7 @@ import type { Action, ErrorModel } from "./error-page.js";
 import type { Pages } from "./pages.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
-export interface Failure extends Omit<ErrorModel, "publicPath"> {
+export interface Failure extends Omit<ErrorModel, "publicPath" | "debug" | "isStranger"> {
   readonly headers?: Record<string, string>;
   /** A login that may help: `login_url` of the problem document, and the page's link. */
   readonly loginUrl?: string | undefined;

@@ -32,6 +32,13 @@ export interface IndexModel {
   readonly sessionsPage?: boolean | undefined;
   /** The application's start page: a path or an http(s) URL. */
   readonly homeHref?: string | undefined;
+  /**
+   * The path of the login that failed, back to its page. Default: a login that leads to the
+   * configured page.
+   */
+  readonly retryHref?: string | undefined;
+  /** Whether the page contains what is for developers. */
+  readonly debug?: boolean | undefined;
   /** The raw `error` parameter. The page shows a sentence of a fixed list for it. */
   readonly signInError?: string | undefined;
 }
@@ -62,10 +69,13 @@ function cardOf(model: IndexModel, texts: Texts): Card {
   return ended({ ...state, reason: state.reason }, model, texts);
 }
 
-function signedOut({ publicPath }: IndexModel, { say }: Texts): Card {
+function signedOut({ publicPath, retryHref }: IndexModel, { say }: Texts): Card {
   const heading = say("signedOut.heading");
   const text = say("signedOut.text");
-  const action = { label: say("action.signIn"), href: `${publicPath}login/` };
+  const action =
+    retryHref === undefined
+      ? { label: say("action.signIn"), href: `${publicPath}login/` }
+      : { label: say("action.tryAgain"), href: retryHref };
   const card = html` <div class="emblem">${PERSON}</div>
     <h1>${heading}</h1>
     <p>${text}</p>
@@ -82,7 +92,7 @@ function signedOut({ publicPath }: IndexModel, { say }: Texts): Card {
 
 function signedIn(
   user: UserPayload,
-  { publicPath, homeHref, sessionsPage }: IndexModel,
+  { publicPath, homeHref, sessionsPage, debug }: IndexModel,
   texts: Texts,
 ): Card {
   const { say } = texts;
@@ -103,7 +113,7 @@ function signedIn(
         <li>
           <a href="${publicPath}login/?select_account=true">${say("signedIn.selectAccount")}</a>
         </li>
-        <li><a href="${publicPath}session">${say("signedIn.status")}</a></li>
+        ${debug === true ? html`<li><a href="${publicPath}session">${say("signedIn.status")}</a></li>` : undefined}
       </ul>
     </nav>`;
   const action = home ?? { label: say("action.signOut"), href: `${publicPath}logout/` };
@@ -121,19 +131,20 @@ function signedIn(
 
 function ended(
   { user, setting, reason }: Ended & { readonly reason: ShownReason },
-  { publicPath }: IndexModel,
+  { publicPath, debug = false, retryHref }: IndexModel,
   texts: Texts,
 ): Card {
   const { say } = texts;
   const picture = acceptablePicture(user?.picture);
   const heading = say("ended.heading");
   const text = say(`ended.${reason}`);
-  const rule = ruleOf(reason, setting, texts);
-  const action = { label: say("action.signInAgain"), href: `${publicPath}login/` };
+  const rule = durationOf(reason, setting, texts);
+  const action = { label: say("action.signInAgain"), href: retryHref ?? `${publicPath}login/` };
   const card = html` <div class="emblem">${CLOCK}</div>
     <h1>${heading}</h1>
     <p>${text}</p>
     ${rule && html`<p class="rule">${rule}</p>`}
+    ${debug && setting !== undefined ? html`<p class="code"><code>${setting.name} = ${setting.value}</code></p>` : undefined}
     <p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>
     ${
       user &&
@@ -150,7 +161,7 @@ function ended(
     kind: "ended",
     title: say("ended.title"),
     heading,
-    texts: [text],
+    texts: rule === undefined ? [text] : [text, rule],
     reason,
     user,
     picture,
@@ -161,37 +172,18 @@ function ended(
 
 type ShownReason = Exclude<EndReason, "no_credentials">;
 
-/** The setting that ended the session, with its value, for the operator. */
-function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): Markup | undefined {
-  switch (reason) {
-    case "max_age":
-      return age(texts.say("rule.max_age"), setting ?? { name: "IDP_SESSION_MAX_AGE" }, texts);
-    case "idle":
-      return age(texts.say("rule.idle"), setting ?? { name: "IDP_SESSION_IDLE_TIMEOUT" }, texts);
-    case "signed_in_before":
-      return setting && html`<code>${setting.name} = ${setting.value}</code>`;
-    case "auto_refresh_off":
-      return html`<span>${texts.say("rule.auto_refresh_off")}</span>
-        <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`;
-    default:
-      return undefined;
-  }
-}
-
-/** A duration, in words and in seconds. */
-function age(
-  rule: string,
-  { name, value }: { readonly name: string; readonly value?: string },
-  { say, duration, seconds }: Texts,
-): Markup {
-  if (value === undefined) return html`<span>${rule}</span> <code>${name}</code>`;
-  if (!/^\d{1,15}$/.test(value)) return html`<span>${rule}</span> <code>${name} = ${value}</code>`;
-  const spoken = duration(Number(value));
-  const written = seconds(Number(value));
-  return html`<span
-      >${spoken === written ? rule : say("rule.duration", { rule, duration: spoken })}</span
-    >
-    <code>${name} = ${written}</code>`;
+/** The duration that a session of this site may have: "Maximum age: 8 hours". */
+function durationOf(
+  reason: ShownReason,
+  setting: Ended["setting"],
+  { say, duration }: Texts,
+): string | undefined {
+  if (reason !== "max_age" && reason !== "idle") return undefined;
+  if (setting === undefined || !/^\d{1,15}$/.test(setting.value)) return undefined;
+  return say("rule.duration", {
+    rule: say(`rule.${reason}`),
+    duration: duration(Number(setting.value)),
+  });
 }
 
 function signInAlert(

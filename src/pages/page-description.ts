@@ -87,10 +87,14 @@ export interface PageDescription {
         readonly id: string;
         /** The session's label, or "Unknown device" in the page's language. */
         readonly device: string;
-        /** When the user signed in, in words. */
+        /** When the user signed in, in words and in UTC. */
         readonly signedIn: string;
-        /** When the session was last used, in words. */
+        /** The same time by ISO 8601, for `<time datetime>`. Undefined if it isn't known. */
+        readonly signedInAt?: string;
+        /** When the session was last used, in words and in UTC. */
         readonly lastSeen: string;
+        /** The same time by ISO 8601. Undefined if it isn't known. */
+        readonly lastSeenAt?: string;
         /** Whether it is the session of this browser. */
         readonly current: boolean;
       }[]
@@ -102,13 +106,18 @@ export interface PageDescription {
         readonly key: string;
         /** Its name, or the key. */
         readonly name: string;
+        /** The path of its icon. Undefined if it has none. */
+        readonly icon?: string | undefined;
         /** The login at this provider, not escaped. */
         readonly href: string;
       }[]
     | undefined;
   /** The path of the stylesheet of idpauth. */
   readonly stylesheet: string;
-  /** The path of the script that the page needs: a popup closes with it. */
+  /**
+   * The path of the page's script. The page `popup` needs it to close its window. On the page
+   * `sessions`, it writes the text of each `<time datetime>` in the reader's time zone.
+   */
   readonly script: string | undefined;
 }
 
@@ -129,6 +138,8 @@ export interface PageContent
   readonly main: Markup;
   /** The user's picture, which the Content-Security-Policy must allow. */
   readonly picture?: Picture | undefined;
+  /** The paths of its other images, which the policy must allow too. */
+  readonly images?: readonly string[];
   /** Whether the page has a form. */
   readonly forms?: boolean;
   /** The name of its script file below the mount path. */

@@ -2,10 +2,10 @@
 import { COMMON_HEADERS, type Reply } from "../http/reply.js";
 
 /**
- * Returns an HTML page. Its policy allows its stylesheet and its images, script files only with
- * `scripts`, and forms only with `forms`.
+ * Returns an HTML page. Its policy allows its stylesheet and its images, and forms only with `forms`.
  *
- * @param options `images`: the sources of its images, as the policy writes them
+ * @param options `images`: the sources of its images, as the policy writes them; `scripts`: the
+ *   source of its scripts, default none
  */
 export function page(
   status: number,
@@ -13,16 +13,16 @@ export function page(
   options: {
     images?: readonly string[];
     forms?: boolean;
-    scripts?: boolean;
+    scripts?: string | undefined;
     headers?: Readonly<Record<string, string>>;
   } = {},
 ): Reply {
-  const { images = [], forms = false, scripts = false, headers } = options;
+  const { images = [], forms = false, scripts, headers } = options;
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
-    ...(scripts ? ["script-src 'self'"] : []),
-    ...(images.length === 0 ? [] : [`img-src ${images.join(" ")}`]),
+    ...(scripts === undefined ? [] : [`script-src ${scripts}`]),
+    ...(images.length === 0 ? [] : [`img-src ${[...new Set(images)].join(" ")}`]),
     "base-uri 'none'",
     // Browsers also apply it to the redirects that follow a form.
     `form-action ${forms ? "'self'" : "'none'"}`,

@@ -33,14 +33,17 @@ export interface Pages {
   load(used: { readonly chooser: boolean }): Promise<unknown>;
   /** The stylesheet of every page. */
   style(): Promise<string>;
-  landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Promise<Reply>;
+  landing(
+    model: Pick<IndexModel, "state" | "signInError" | "retryHref">,
+    request: IdpRequest,
+  ): Promise<Reply>;
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
   /** A page that an endpoint makes itself. */
   own(request: IdpRequest, contentIn: (texts: Texts) => PageContent): Promise<Reply>;
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
   chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
   error(
-    model: Omit<ErrorModel, "publicPath">,
+    model: Omit<ErrorModel, "publicPath" | "debug" | "isStranger">,
     request: IdpRequest,
     headers?: Reply["headers"],
   ): Promise<Reply>;
@@ -52,6 +55,10 @@ export interface PagesParts {
   readonly address: AddressSettings;
   /** Whether there is a page with the user's sessions. */
   readonly sessionsPage?: boolean;
+  /** Whether the pages contain what is for developers: names of settings, links to JSON. */
+  readonly debug?: boolean;
+  /** Whether the browser of a request may have a session. Default: it may. */
+  readonly mayHaveSession?: (request: IdpRequest) => boolean;
   /** The option `pages`, after its check. */
   readonly options?: PagesOptions | undefined;
   /** Reports that `render` threw, or without `thrown` that it returned something other than text. */
@@ -73,6 +80,8 @@ export function createPages(parts: PagesParts): Pages {
     publicPath,
     address,
     sessionsPage: hasSessionsPage = false,
+    debug = false,
+    mayHaveSession = () => true,
     options = {},
     load = loadMessages,
   } = parts;
@@ -105,13 +114,27 @@ export function createPages(parts: PagesParts): Pages {
     return createTexts(language, loaded, messages?.[language]);
   }
 
+  /** The source of a script, as the policy writes it. */
+  function scriptSource(script: string, origin: string | undefined): string {
+    // An application's own page may load more to report the end of a popup's login.
+    return script === "popup.js" ? "'self'" : imageSource(`${publicPath}${script}`, origin);
+  }
+
   function brandIn({ say }: Texts): Brand | undefined {
     if (name === undefined && image === undefined && homeHref === undefined) return undefined;
     return { text: image?.alt ?? name ?? say("nav.home"), logo: image, homeHref };
   }
 
   function describe(shown: PageContent, title: string, texts: Texts): PageDescription {
-    const { main: _main, picture, forms: _forms, script, user, ...content } = shown;
+    const {
+      main: _main,
+      picture,
+      images: _images,
+      forms: _forms,
+      script,
+      user,
+      ...content
+    } = shown;
     const { language, direction, say } = texts;
     return {
       alert: undefined,
@@ -165,7 +188,8 @@ export function createPages(parts: PagesParts): Pages {
   ): Promise<Reply> {
     const texts = await textsFor(request);
     const content = contentIn(texts);
-    const { status, main, picture, forms = false, script } = content;
+    const { status, main, picture, images = [], forms = false, script } = content;
+    const origin = ownOrigin(request, address);
     const { language, direction, say } = texts;
     const title =
       name === undefined ? content.title : say("title.named", { title: content.title, name });
@@ -174,11 +198,11 @@ export function createPages(parts: PagesParts): Pages {
       layout({ publicPath, title, main, script, language, direction, brand: brandIn(texts) });
     return page(status, html, {
       images: [
-        image && imageSource(image.src, ownOrigin(request, address)),
+        ...[...(image ? [image.src] : []), ...images].map((src) => imageSource(src, origin)),
         picture?.origin,
       ].filter((source) => source !== undefined),
       forms,
-      scripts: script !== undefined,
+      scripts: script && scriptSource(script, origin),
       headers: {
         ...(locale === "auto" && { Vary: "Cookie, Accept-Language", "Content-Language": language }),
         ...headers,
@@ -202,7 +226,7 @@ export function createPages(parts: PagesParts): Pages {
     },
     async landing(model, request) {
       const { indexPage } = await loadCommonPages();
-      const own = { publicPath, homeHref, sessionsPage: hasSessionsPage };
+      const own = { publicPath, homeHref, sessionsPage: hasSessionsPage, debug };
       return reply(request, (texts) => indexPage({ ...model, ...own }, texts));
     },
     async sessions(model, request) {
@@ -226,7 +250,8 @@ export function createPages(parts: PagesParts): Pages {
     },
     async error(model, request, headers) {
       const { errorPage } = await loadCommonPages();
-      return reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers);
+      const own = { publicPath, debug, isStranger: !mayHaveSession(request) };
+      return reply(request, (texts) => errorPage({ ...model, ...own }, texts), headers);
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { UserPayload } from "../record/identity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { html, type Markup } from "./html.js";
 import type { PageContent, DescribedSession } from "./page-description.js";
 import { shownText } from "./person.js";
@@ -78,6 +79,7 @@ export function sessionsPage(model: SessionsModel, texts: Texts): PageContent {
     sessions: shown.map((session) => described(session, now, texts)),
     main,
     forms: true,
+    script: "times.js",
   };
 }
 
@@ -104,6 +106,7 @@ function described(
     ]
       .filter(Boolean)
       .join(" "),
+    ...withoutUndefined({ signedInAt: instantOf(loginAt), lastSeenAt: instantOf(lastActive) }),
     current,
   };
 }
@@ -135,10 +138,18 @@ function item(
   </li>`;
 }
 
+/** A time in UTC. The page's script writes it in the reader's zone, by the locale in `lang`. */
 function time(at: number | null, texts: Texts): Markup {
-  return isKnown(at)
-    ? html`<time datetime="${new Date(at * 1000).toISOString()}">${texts.time(at)}</time>`
-    : html`${inWords(at, texts)}`;
+  const words = inWords(at, texts);
+  const instant = instantOf(at);
+  return instant === undefined
+    ? html`${words}`
+    : html`<time datetime="${instant}" lang="${texts.formats}">${words}</time>`;
+}
+
+/** A time by ISO 8601; undefined for a time that is not known. */
+function instantOf(at: number | null): string | undefined {
+  return isKnown(at) ? new Date(at * 1000).toISOString() : undefined;
 }
 
 /** A time in UTC. */

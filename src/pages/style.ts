@@ -144,6 +144,9 @@ svg { display: block; flex: none; }
 
 nav { width: 100%; }
 .choices { display: grid; gap: 0.75rem; margin-top: 0.5rem; padding: 0; list-style: none; }
+.choices a { position: relative; }
+.choices a:has(img) { padding-inline: 3.25rem; }
+.choices img { position: absolute; inset-block-start: 50%; inset-inline-start: 1rem; width: 1.5rem; height: 1.5rem; object-fit: contain; translate: 0 -50%; }
 
 .links {
   display: flex;

@@ -20,15 +20,15 @@ export interface Texts {
   parts<Key extends MessageKey>(key: Key, ...values: ValuesOf<Key, Interpolated>): Interpolated;
   /** A number of seconds in words: "8 hours", "1 hour 30 minutes". */
   duration(seconds: number): string;
-  /** A number of seconds as seconds: "28800 seconds". */
-  seconds(count: number): string;
   /**
    * The time since a moment, in its largest unit, rounded down: "2 hours ago".
    * @param seconds at least 0
    */
   ago(seconds: number): string;
-  /** A moment in UTC: "22 Nov 2026 12:10 UTC". @param at epoch seconds */
+  /** A moment in UTC: "22 Nov 2026, 12:10 UTC". @param at epoch seconds */
   time(at: number): string;
+  /** The locale of dates and numbers, as a language tag (BCP 47). */
+  readonly formats: string;
 }
 
 const UNITS = [
@@ -37,6 +37,17 @@ const UNITS = [
   ["minute", 60],
   ["second", 1],
 ] as const;
+
+/** The form of a time, here in UTC and in the script that writes it in the reader's zone. */
+export const TIME_FORMAT = {
+  day: "2-digit",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+} as const;
 
 /** @param overrides the application's own lines */
 export function createTexts(
@@ -47,18 +58,7 @@ export function createTexts(
   const { direction, formats } = LANGUAGES[language];
   const plurals = new Intl.PluralRules(formats);
   const list = new Intl.ListFormat(formats, { type: "unit", style: "narrow" });
-  const date = new Intl.DateTimeFormat(formats, {
-    day: "2-digit",
-    month: "short",
-    year: "numeric",
-    timeZone: "UTC",
-  });
-  const hours = new Intl.DateTimeFormat(formats, {
-    hour: "2-digit",
-    minute: "2-digit",
-    hourCycle: "h23",
-    timeZone: "UTC",
-  });
+  const time = new Intl.DateTimeFormat(formats, { ...TIME_FORMAT, timeZone: "UTC" });
   const past = new Intl.RelativeTimeFormat(formats);
   const counted = (count: number, unit: (typeof UNITS)[number][0]) =>
     new Intl.NumberFormat(formats, {
@@ -100,12 +100,12 @@ export function createTexts(
       }
       return spoken.length === 0 ? counted(0, "second") : list.format(spoken);
     },
-    seconds: (count) => counted(count, "second"),
     ago(seconds) {
       const [unit, size] = UNITS.find(([, length]) => length <= seconds) ?? UNITS[3];
       return size < 60 ? say("time.justNow") : past.format(-Math.floor(seconds / size), unit);
     },
-    time: (at) => say("time.utc", { date: date.format(at * 1000), time: hours.format(at * 1000) }),
+    time: (at) => time.format(at * 1000),
+    formats,
   };
 }
 

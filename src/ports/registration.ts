@@ -7,5 +7,7 @@ export interface Registration extends ClientIdentity {
   readonly key: string | undefined;
   /** What users read in place of the key. */
   readonly name: string;
+  /** The path of its icon where users choose a provider. */
+  readonly icon: string | undefined;
   readonly provider: Provider;
 }

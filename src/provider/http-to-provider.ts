@@ -1,6 +1,7 @@
 /** How every request to the provider is sent, and how its response is read. */
 import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
+import { driverCode } from "../events/event-hub.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { within } from "../work/deadline.js";
 
@@ -28,11 +29,14 @@ export interface ProviderHttp {
    *
    * @param signal the total deadline; default: connecting, headers and body together get the
    *   configured timeout
-   * @throws ProviderUnavailableError `timeout`, `network` or `too_large`. Every status code is a
-   *   response
+   * @throws ProviderUnavailableError `timeout`, `network`, `certificate` or `too_large`. Every
+   *   status code is a response
    */
   send(url: string, request: ProviderRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }
+
+/** The codes of Node and OpenSSL for a certificate that isn't accepted. */
+const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
 
 export interface ProviderHttpOptions {
   readonly clock: Clock;
@@ -64,7 +68,8 @@ export function createProviderHttp({ clock, timeout, fetch }: ProviderHttpOption
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
       if (signal.aborted) throw new ProviderUnavailableError("timeout");
-      throw new ProviderUnavailableError("network", { cause: error });
+      const reason = CERTIFICATE_CODE.test(driverCode(error)) ? "certificate" : "network";
+      throw new ProviderUnavailableError(reason, { cause: error });
     }
   };
   return {

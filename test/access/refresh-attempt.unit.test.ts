@@ -108,6 +108,7 @@ function start({ concurrency = 20, httpTimeout = 5 } = {}): void {
       {
         key: undefined,
         name: "",
+        icon: undefined,
         issuer: "i",
         clientId: "c",
         provider: provider as unknown as Provider,

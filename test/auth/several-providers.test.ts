@@ -629,6 +629,32 @@ describe("the settings of several providers", () => {
     ]);
   });
 
+  it("have an icon each, which is a path of the application", () => {
+    const iconsOf = (changes: Record<string, string>, options = {}) =>
+      readSettings(options, { ...ENV, ...changes }).providers.map(({ icon }) => icon);
+    expect(iconsOf({ IDP_PROVIDER_STAFF_ICON: "/images/staff.svg?v=2" })).toEqual([
+      "/images/staff.svg?v=2",
+      undefined,
+    ]);
+    const inCode = { providers: { staff: {}, "staff-eu": { icon: "/eu.png" } } };
+    expect(iconsOf({}, inCode)).toEqual([undefined, "/eu.png"]);
+    for (const icon of [
+      "https://cdn.example/staff.svg",
+      "//cdn.example/staff.svg",
+      "/\\cdn.example/staff.svg",
+      "staff.svg",
+      "javascript:alert(1)",
+      "data:image/svg+xml,x",
+      "/a b.svg",
+      "/a\n.svg",
+    ]) {
+      const [finding, ...others] = findings({}, { providers: { staff: { icon }, "staff-eu": {} } });
+      expect([finding?.code, others], icon).toEqual(["E006", []]);
+      expect(finding?.message).toContain("IDP_PROVIDER_STAFF_ICON");
+      expect(finding?.message).toContain("a path of the application");
+    }
+  });
+
   it("are never the common client, and never Google", () => {
     const common = {
       IDP_ISSUER: "https://staff.example",

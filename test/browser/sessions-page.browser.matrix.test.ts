@@ -60,7 +60,7 @@ describe.skipIf(executablePath === undefined)(
       const { tab } = await twoBrowsers();
       const [own, other] = await items(tab);
       expect(own).toContain("This session");
-      expect(other).toMatch(/^Safari on iPhone\s+Signed in \d\d \w{3} \d{4} \d\d:\d\d UTC/);
+      expect(other).toMatch(/^Safari on iPhone\s+Signed in \d\d \w{3} \d{4}, \d\d:\d\d UTC/);
       await expectUsable(tab);
       await endAll(tab);
     });

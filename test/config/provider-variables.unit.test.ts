@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { PROVIDER_NAME, variableOf } from "../../src/config/provider-keys.js";
+import { PROVIDER_LOOK, variableOf } from "../../src/config/provider-keys.js";
 import { PROVIDER_SETTING_NAMES, SETTINGS } from "../../src/config/read-settings.js";
 
 /** The variables of a provider's settings, without a key. */
-const OWN = [PROVIDER_NAME.env, ...PROVIDER_SETTING_NAMES.map((name) => SETTINGS[name].env)];
+const OWN = [
+  ...Object.values(PROVIDER_LOOK).map((row) => row.env),
+  ...PROVIDER_SETTING_NAMES.map((name) => SETTINGS[name].env),
+];
 const STEMS = OWN.map((env) => env.replace(/^IDP_/, ""));
 
 /**

@@ -52,6 +52,21 @@ describe("the option pages", () => {
     expect((await user.get("/idpauth/style.css")).body).toContain("--accent: #0a5c36;");
   });
 
+  it("in an outage, only a browser with a session reads that it may still be signed in", async () => {
+    const user = await start({});
+    await application!.provider.pause();
+    const textOf = async () => {
+      const page = await user.get("/idpauth/login/", { headers: { accept: "text/html" } });
+      expect(page.status).toBe(503);
+      return page.body ?? "";
+    };
+    const text = await textOf();
+    expect(text).toMatch(/<p>Try again in \d+ seconds?\.<\/p>/);
+    expect(text).not.toContain("signed in");
+    user.cookies.set("idpauth", "A".repeat(43));
+    expect(await textOf()).toContain("If you were signed in, you still are. Try again in");
+  });
+
   it("a render that throws leaves the page of idpauth and one log line without its message", async () => {
     const render = () => {
       throw new Error("a secret");

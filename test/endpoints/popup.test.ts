@@ -143,7 +143,7 @@ describe("a login in a popup that fails", () => {
     expect(location).toBe(failed("store_unavailable"));
     const page = await user.get(location, { headers: HTML });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining("popup.js")]);
-    expect(page.body).toContain("session store is not responding");
+    expect(page.body).toContain("This site could not check whether you are signed in");
     expect(page.body).not.toMatch(/You are signed|Signed (?:in|out)/);
     // Whether a sign-in has succeeded needs the store.
     expect((await user.get(ENDS_AT, { headers: HTML })).status).toBe(503);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
+  OWN_ORIGIN,
   startApplication,
   type Application,
   type ApplicationOptions,
@@ -69,6 +70,21 @@ describe("the sessions page", () => {
     const page = await phone.get(PATH, { headers: { accept: "text/html" } });
     expect(page.headers["Content-Security-Policy"]).toContain("form-action 'self'");
     expect(page.body).toContain("Your sessions");
+  });
+
+  it("has a script that writes its times in the reader's zone, and reads nothing else", async () => {
+    await start();
+    const { status, headers, body } = await app.user().get("/idpauth/times.js");
+    expect([status, headers["Content-Type"]]).toEqual([200, "text/javascript; charset=utf-8"]);
+    expect(headers["X-Content-Type-Options"]).toBe("nosniff");
+    expect(body).not.toMatch(/location|cookie|fetch|innerHTML|storage|eval|import/i);
+    const user = await signedIn();
+    const page = await user.get(PATH, { headers: { accept: "text/html" } });
+    expect(page.headers["Content-Security-Policy"]).toContain(
+      `script-src ${OWN_ORIGIN}/idpauth/times.js;`,
+    );
+    await start({ sessionsPage: false });
+    expect((await app.user().get("/idpauth/times.js")).status).toBe(404);
   });
 
   it("of a user with 3,001 sessions costs tens of store operations, shows this session and says that there are more", async () => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Blocked, GuardRule } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
+  OWN_ORIGIN,
   startApplication,
   type Application,
   type ApplicationOptions,
@@ -21,6 +22,10 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
 }
 
 afterEach(() => application.stop());
+
+/** The address of the button "Try again". */
+const tryAgainOf = (page = ""): string =>
+  (/class="button" href="([^"]*)">Try again</.exec(page)?.[1] ?? "none").replaceAll("&amp;", "&");
 
 const guard = (
   user: TestUser,
@@ -183,6 +188,47 @@ describe("step-up", () => {
     const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
     expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
     expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("the page of a failed step-up offers the same step-up again, which leads back to the page", async () => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
+    const blocked = await guard(user, { acr: ["gold", "silver"], maxAge: 60 });
+    const failed = async (address: string) => {
+      const login = await user.get(address);
+      const callback = new URL(await application.provider.signInCode(login.location));
+      return user.get(`${callback.pathname}${callback.search}`, PAGE);
+    };
+    const page = await failed(blocked?.reply.headers["Location"] ?? "");
+    const offered = tryAgainOf(page.body);
+    expect(Object.fromEntries(new URL(offered, "https://app.example").searchParams)).toEqual({
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${OWN_ORIGIN}/transfer?to=7`,
+      max_age: "60",
+      acr_values: "gold silver",
+    });
+    expect(page.headers["Referrer-Policy"]).toBe("strict-origin");
+    expect(tryAgainOf((await failed(offered)).body)).toBe(offered);
+    application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, acr: "gold" } });
+    expect((await failed(offered)).location).toBe(`${OWN_ORIGIN}/transfer?to=7`);
+  });
+
+  it("a step-up that another site started offers one that counts as started there, too", async () => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
+    const evil = "https://evil.example/";
+    const login = await user.get(
+      `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(evil)}&acr_values=gold&x=y`,
+      { headers: { "sec-fetch-site": "cross-site" } },
+    );
+    const callback = new URL(await application.provider.signInCode(login.location));
+    const page = await user.get(`${callback.pathname}${callback.search}`, PAGE);
+    const { searchParams } = new URL(tryAgainOf(page.body), "https://app.example");
+    expect(Object.fromEntries(searchParams)).toEqual({
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${OWN_ORIGIN}/idpauth/`,
+      acr_values: "gold",
+      cross_site: "true",
+    });
+    expect(page.body).not.toContain("evil.example");
   });
 
   it("by acr alone drops prompt=none, since a silent login could only fail", async () => {

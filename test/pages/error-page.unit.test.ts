@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
+import { ownText } from "../../src/pages/texts.js";
 import { errorPage } from "./shown.js";
 import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
+import { textsIn } from "./texts-in.js";
 
 const publicPath = "/idpauth/";
 const linksOf = (page: string) =>
@@ -14,7 +16,7 @@ describe("an error page", () => {
     const page = errorPage({ publicPath, code });
     const tags = tagsOf(page);
     expect(page).toContain(`<code>${code}</code>`);
-    expect(textOf(page)).toContain(ERRORS[code].title);
+    expect(textOf(page)).toContain(ownText(`error.${code}`, textsIn("en")) ?? ERRORS[code].title);
     expect(textOf(page)).toContain(`Error ${ERRORS[code].status}`);
     expect(tags.filter((tag) => tag.name === "h1" && !tag.end)).toHaveLength(1);
     expect(tags.filter((tag) => ["script", "style"].includes(tag.name))).toEqual([]);
@@ -57,12 +59,37 @@ describe("an error page", () => {
     [0, "1 second."],
     [1, "1 second."],
     [1.2, "2 seconds."],
-    [60, "60 seconds."],
+    [60, "1 minute."],
+    [90, "1 minute 30 seconds."],
   ])("says a retryAfter of %d as %s", (retryAfter, words) => {
     expect(textOf(errorPage({ publicPath, code: "store_unavailable", retryAfter }))).toContain(
       `Try again in ${words}`,
     );
   });
+
+  it.each(["provider_unavailable", "store_unavailable", "session_missing", "hook_failed"] as const)(
+    "for %s says nothing about a session to a browser that has none",
+    (code) => {
+      const text = (retryAfter?: number) =>
+        textOf(errorPage({ publicPath, code, detail: "Why.", retryAfter, isStranger: true }));
+      expect(text()).toContain("Why. Please try again in a moment. Try again");
+      expect(text(5)).toContain("Why. Try again in 5 seconds. Try again");
+    },
+  );
+
+  it("for provider_misconfigured does not ask a browser without a session to try again soon", () => {
+    const page = errorPage({ publicPath, code: "provider_misconfigured", isStranger: true });
+    expect(textOf(page)).not.toMatch(/signed in|in a moment/);
+  });
+
+  it.each([true, false])(
+    "for login_loop has its technical cause in debug mode only: %s",
+    (debug) => {
+      const page = errorPage({ publicPath, code: "login_loop", detail: "Set $http_host.", debug });
+      expect(textOf(page).includes("$http_host")).toBe(debug);
+      expect(textOf(page).includes("in the site's log")).toBe(!debug);
+    },
+  );
 
   it("for invalid_parameter lists the valid options", () => {
     const page = errorPage({

@@ -88,6 +88,15 @@ describe("signed in", () => {
     },
   );
 
+  it.each([true, false])(
+    "links to the session's status as JSON only in debug mode: %s",
+    (debug) => {
+      const { html } = indexPage({ publicPath, state: { kind: "signed_in", user: ada }, debug });
+      expect(linksOf(html).includes("/idpauth/session")).toBe(debug);
+      expect(textOf(html).includes("JSON")).toBe(debug);
+    },
+  );
+
   it("without a name, the email stands in its place, once", () => {
     const { html } = show({ kind: "signed_in", user: { ...ada, name: null } });
     expect(textOf(html).split("ada@example.com")).toHaveLength(2);
@@ -111,40 +120,23 @@ describe("signed in", () => {
 
 describe("ended", () => {
   it.each([
-    [
-      "max_age",
-      { name: "IDP_SESSION_MAX_AGE", value: "28800" },
-      ["IDP_SESSION_MAX_AGE = 28800 seconds", "8 hours"],
-    ],
-    ["max_age", { name: "IDP_SESSION_MAX_AGE", value: "0" }, ["IDP_SESSION_MAX_AGE = 0 seconds"]],
-    ["max_age", undefined, ["IDP_SESSION_MAX_AGE"]],
-    [
-      "idle",
-      { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" },
-      ["IDP_SESSION_IDLE_TIMEOUT = 1800 seconds", "30 minutes"],
-    ],
-    [
-      "idle",
-      { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1" },
-      ["IDP_SESSION_IDLE_TIMEOUT = 1 second"],
-    ],
+    ["max_age", { name: "IDP_SESSION_MAX_AGE", value: "28800" }, ["Maximum age: 8 hours"]],
+    ["max_age", { name: "IDP_SESSION_MAX_AGE", value: "0" }, ["Maximum age: 0 seconds"]],
+    ["max_age", undefined, ["the maximum age of a session"]],
+    ["idle", { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" }, ["Idle timeout: 30 minutes"]],
+    ["idle", { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1" }, ["Idle timeout: 1 second"]],
     [
       "auto_refresh_off",
       { name: "IDP_SESSION_AUTO_REFRESH", value: "off" },
-      ["IDP_SESSION_AUTO_REFRESH off"],
+      ["this site does not renew it automatically"],
     ],
-    ["auto_refresh_off", undefined, ["IDP_SESSION_AUTO_REFRESH off"]],
-    ["no_refresh_token", undefined, ["the provider did not send a refresh token"]],
+    ["no_refresh_token", undefined, ["the provider did not allow this site to renew it"]],
     ["refresh_rejected", undefined, ["the provider refused to renew it"]],
     [
       "signed_in_before",
       { name: "IDP_SESSIONS_NOT_BEFORE", value: "2026-11-22T12:00:00.000Z" },
-      [
-        "everyone who signed in before a certain time",
-        "IDP_SESSIONS_NOT_BEFORE = 2026-11-22T12:00:00.000Z",
-      ],
+      ["everyone who signed in before a certain time"],
     ],
-    ["signed_in_before", undefined, ["everyone who signed in before a certain time"]],
     ["session_expiry", undefined, ["the time limit that the identity provider set"]],
     ["logged_out_at_provider", undefined, ["You were signed out by your organization."]],
     [
@@ -166,15 +158,17 @@ describe("ended", () => {
     expect(linksOf(html)[0]).toBe("/idpauth/login/");
   });
 
-  it("names only the setting that ended it", () => {
-    const names = ["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT", "IDP_SESSION_AUTO_REFRESH"];
-    const named = (
-      ["max_age", "idle", "auto_refresh_off", "no_refresh_token", "refresh_rejected"] as const
-    ).map((reason) => {
-      const text = textOf(show({ kind: "ended", reason, user: ada }).html);
-      return names.filter((name) => text.includes(name));
-    });
-    expect(named).toEqual([[names[0]], [names[1]], [names[2]], [], []]);
+  it.each([
+    ["max_age", "IDP_SESSION_MAX_AGE", "28800"],
+    ["idle", "IDP_SESSION_IDLE_TIMEOUT", "1800"],
+    ["auto_refresh_off", "IDP_SESSION_AUTO_REFRESH", "off"],
+    ["signed_in_before", "IDP_SESSIONS_NOT_BEFORE", "2026-11-22T12:00:00.000Z"],
+  ] as const)("by %s, names %s in debug mode only", (reason, name, value) => {
+    const state = { kind: "ended", reason, setting: { name, value }, user: ada } as const;
+    expect(textOf(indexPage({ publicPath, state, debug: true }).html)).toContain(
+      `${name} = ${value}`,
+    );
+    expect(textOf(show(state).html)).not.toContain("IDP_");
   });
 
   it("of a deleted session, says why and does not show a user", () => {
@@ -219,6 +213,28 @@ describe("a sign-in error", () => {
       );
     },
   );
+});
+
+describe("the login that failed", () => {
+  const retryHref = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=x";
+  const signInError = "access_denied";
+
+  it("starts again from the button", () => {
+    const { html } = indexPage({
+      publicPath,
+      state: { kind: "signed_out" },
+      signInError,
+      retryHref,
+    });
+    expect(linksOf(html)).toEqual([retryHref]);
+    expect(textOf(html)).toContain("Try again");
+  });
+
+  it("starts again from the page of an ended session, too", () => {
+    const state = { kind: "ended", reason: "idle", user: ada } as const;
+    const { html } = indexPage({ publicPath, state, signInError, retryHref });
+    expect(linksOf(html)[0]).toBe(retryHref);
+  });
 });
 
 describe("every state", () => {

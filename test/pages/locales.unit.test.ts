@@ -18,7 +18,7 @@ const formsOf = (message: Message): readonly string[] =>
 
 /** Words of durations, times past and dates. Versions of ICU differ in the rest. */
 const WORDS: Readonly<Record<Language, readonly [RegExp, RegExp, RegExp]>> = {
-  en: [/1 day.*1 hour.*1 minute.*1 second/, /2 hours ago/, /22 Nov 2026 12:00 UTC/],
+  en: [/1 day.*1 hour.*1 minute.*1 second/, /2 hours ago/, /22 Nov 2026, 12:00 UTC/],
   de: [/1 Tag.*1 Stunde.*1 Minute.*1 Sekunde/, /vor 2 Stunden/, /22\. Nov.*2026.*12:00 UTC/],
   fr: [/1 jour.*1 heure.*1 minute.*1 seconde/, /il y a 2 heures/, /22 nov.*2026.*12:00 UTC/],
   es: [/1 día.*1 hora.*1 minuto.*1 segundo/, /hace 2 horas/, /22 nov.*2026.*12:00 UTC/],
@@ -85,7 +85,7 @@ describe.each(languages)("the language %s", (language) => {
   });
 
   it("says no text in English", () => {
-    const own = ["title.named", "rule.duration", "time.utc", "error.code"];
+    const own = ["title.named", "rule.duration", "error.code"];
     const same = keys.filter(
       (key) => !own.includes(key) && JSON.stringify(messages[key]) === JSON.stringify(en[key]),
     );
@@ -100,23 +100,23 @@ describe.each(languages)("the language %s", (language) => {
     expect(plain(texts.duration(90_061))).toMatch(units);
     expect(plain(texts.ago(7_200))).toMatch(past);
     expect(plain(texts.time(1_795_348_800))).toMatch(date);
-    const written = [
-      texts.duration(90_061),
-      texts.seconds(28_800),
-      texts.ago(7_200),
-      texts.time(1_795_348_800),
-    ].join("");
-    expect(written).toContain("28800");
+    const written = [texts.duration(90_061), texts.ago(7_200), texts.time(1_795_348_800)].join("");
     expect(written).not.toMatch(/(?![0-9])\p{Nd}/u);
   });
 });
 
-it("has a title for each error that a page shows: the English one is that of the table of errors", () => {
+/** Their titles in the table of errors name what only developers know. */
+const FOR_DEVELOPERS = ["host_invalid", "store_unavailable", "session_missing"];
+
+it("has a title for each error that a page shows: the English one is that of the table of errors, without developers' words", () => {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !WITHOUT_PAGE.includes(code));
   const titles = Object.fromEntries(
     codes.map((code) => [code, (en as Readonly<Record<string, unknown>>)[`error.${code}`]]),
   );
-  expect(titles).toEqual(Object.fromEntries(codes.map((code) => [code, ERRORS[code].title])));
+  const listed = Object.fromEntries(codes.map((code) => [code, ERRORS[code].title]));
+  expect(codes.filter((code) => titles[code] !== listed[code]).sort()).toEqual(
+    FOR_DEVELOPERS.toSorted(),
+  );
 });
 
 it.each([

@@ -22,7 +22,7 @@ const FULL: PagesOptions = {
       "signedOut.text": "Sign in with your staff account.",
       "sessions.hidden": { one: "{count} more.", other: "{count} more." },
     },
-    ar: { "sessions.hidden": "{count}", "time.utc": "{time}" },
+    ar: { "sessions.hidden": "{count}", "error.retry": "{duration}" },
   },
   render: () => undefined,
 };

@@ -19,6 +19,7 @@ import {
  * @property {typeof import("../../src/pages/pages.js").createPages} createPages
  * @property {typeof import("../../src/pages/popup-page.js").popupPage} popupPage
  * @property {typeof import("../../src/http/reply.js").stylesheet} stylesheet
+ * @property {typeof import("../../src/endpoints/session-list.js").timesScript} [timesScript]
  */
 
 const svg = (/** @type {string} */ content) =>
@@ -28,6 +29,10 @@ const PICTURE = svg(
 );
 const LOGO = svg(
   `<rect width="96" height="96" rx="20" fill="#0a5c36"/><path d="M26 30h44l-6 36H32z" fill="#ffffff"/>`,
+);
+
+const ICON = svg(
+  `<rect width="96" height="96" rx="20" fill="#6b3fa0"/><circle cx="48" cy="48" r="22" fill="#ffffff"/>`,
 );
 
 /**
@@ -88,6 +93,7 @@ export async function startPageServer(parts) {
   });
   replies.set("/picture.svg", image(PICTURE));
   replies.set("/logo.svg", image(LOGO));
+  replies.set("/icon.svg", image(ICON));
   replies.set("/favicon.ico", () => ({ status: 204, headers: {} }));
   for (const look of Object.keys(LOOKS))
     for (const [path, reply] of repliesOf(parts, origin, look)) replies.set(path, reply);
@@ -112,17 +118,22 @@ const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/
  * @returns {Map<string, () => Reply | Promise<Reply>>} path -> the page of one state, or its
  *   stylesheet
  */
-export function repliesOf({ createPages, popupPage, stylesheet }, origin, look = "") {
+export function repliesOf({ createPages, popupPage, stylesheet, timesScript }, origin, look = "") {
   /** @type {Map<string, () => Reply | Promise<Reply>>} */
   const replies = new Map();
   const prefix = prefixOf(look);
   const publicPath = `${prefix}idpauth/`;
-  const pages = createPages({
-    publicPath,
-    address: { baseUrl: origin, trustProxy: false },
-    sessionsPage: true,
-    options: LOOKS[look],
-  });
+  /** @param {{ debug?: boolean | undefined, isStranger?: boolean | undefined }} [shown] */
+  const pagesFor = ({ debug = false, isStranger = false } = {}) =>
+    createPages({
+      publicPath,
+      address: { baseUrl: origin, trustProxy: false },
+      sessionsPage: true,
+      debug,
+      mayHaveSession: () => !isStranger,
+      options: LOOKS[look],
+    });
+  const pages = pagesFor();
   const request = {
     method: "GET",
     target: "/",
@@ -132,13 +143,12 @@ export function repliesOf({ createPages, popupPage, stylesheet }, origin, look =
   };
   replies.set(`${publicPath}style.css`, async () => stylesheet(await pages.style()));
   // It only has to load: what it does is tested elsewhere.
-  replies.set(`${publicPath}popup.js`, () => ({
-    status: 200,
-    headers: { "Content-Type": "text/javascript" },
-    body: "",
-  }));
+  const empty = () => ({ status: 200, headers: { "Content-Type": "text/javascript" }, body: "" });
+  replies.set(`${publicPath}popup.js`, empty);
+  // Without it, times are in UTC, on every machine that takes screenshots.
+  replies.set(`${publicPath}times.js`, timesScript ?? empty);
   for (const [name, model] of Object.entries(indexStates(origin)))
-    replies.set(`${prefix}index-${name}`, () => pages.landing(model, request));
+    replies.set(`${prefix}index-${name}`, () => pagesFor(model).landing(model, request));
   for (const [name, model] of Object.entries(sessionsStates))
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
   for (const [name, model] of Object.entries(popupStates))
@@ -156,7 +166,7 @@ export function repliesOf({ createPages, popupPage, stylesheet }, origin, look =
   }
   for (const [name, model] of Object.entries(errorStates)) {
     replies.set(`${prefix}error-${name}`, async () => ({
-      ...(await pages.error(model, request)),
+      ...(await pagesFor(model).error(model, request)),
       status: 200,
     }));
   }

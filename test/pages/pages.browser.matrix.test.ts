@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { timesScript } from "../../src/endpoints/session-list.js";
 import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
 import { popupPage } from "../../src/pages/popup-page.js";
@@ -57,7 +58,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
 
   beforeAll(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    server = await startPageServer({ createPages, popupPage, stylesheet });
+    server = await startPageServer({ createPages, popupPage, stylesheet, timesScript });
     browser = await launchChromium(executablePath ?? "");
   }, 120_000);
 
@@ -164,7 +165,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
         ),
       );
       expect(name?.x).toBeGreaterThan(button?.x ?? Infinity);
-      await tab.goto(server.url("index-ended-idle", "ar"));
+      await tab.goto(server.url("index-ended-debug", "ar"));
       expect(await tab.evaluate("getComputedStyle(document.querySelector('code')).direction")).toBe(
         "ltr",
       );
@@ -240,6 +241,97 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
         "Überall abmelden",
         "Ihr Konto",
       ]);
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it.each([
+    ["", "Europe/Berlin", "21 Nov 2026, 12:00 CET", "22 Nov 2026, 11:58 CET"],
+    ["de", "Asia/Tokyo", "21. Nov. 2026, 20:00", "22. Nov. 2026, 19:58"],
+    ["ja", "Asia/Tokyo", "2026年11月21日 20:00 JST", "2026年11月22日 19:58 JST"],
+    ["ar", "UTC", "21 نوفمبر 2026، 11:00 UTC", "22 نوفمبر 2026، 10:58 UTC"],
+  ])(
+    "in the style %j and the zone %s, times are the reader's, also in the button's name; without scripts they are in UTC",
+    async (look, timezoneId, signedIn, lastSeen) => {
+      const shown = async (javaScriptEnabled: boolean) => {
+        const tab = await browser.newPage({ timezoneId, javaScriptEnabled });
+        try {
+          await tab.goto(server.url("sessions-two", look), { waitUntil: "load" });
+          const item = tab.locator(".sessions li").last();
+          return {
+            times: await item.locator("time").allInnerTexts(),
+            instants: await item
+              .locator("time")
+              .evaluateAll((all) => all.map((time) => time.getAttribute("datetime"))),
+            name: await item.getByRole("button").getAttribute("aria-label"),
+          };
+        } finally {
+          await tab.close();
+        }
+      };
+      const local = await shown(true);
+      expect([local.times[0], local.times[1]]).toEqual([
+        expect.stringContaining(signedIn),
+        expect.stringContaining(lastSeen),
+      ]);
+      expect(local.name).toContain(local.times[0]);
+      const { times, instants, name } = await shown(false);
+      expect(instants).toEqual(["2026-11-21T11:00:00.000Z", "2026-11-22T10:58:20.000Z"]);
+      expect(times.every((time) => /(?:11:00|10:58) UTC$/.test(time))).toBe(true);
+      expect(name).toContain(times[0]);
+    },
+  );
+
+  it("runs no other script on the sessions page, from this origin or inline", async () => {
+    const tab = await browser.newPage();
+    const refused: string[] = [];
+    tab.on("console", (message) => refused.push(message.text()));
+    try {
+      await tab.goto(server.url("sessions-two"), { waitUntil: "load" });
+      expect(refused).toEqual([]);
+      for (const [name, value] of [
+        ["src", "/idpauth/popup.js"],
+        ["textContent", "document.title = 'ran'"],
+      ] as const)
+        await tab.evaluate(
+          ([member, text]) => {
+            const script = Object.assign(document.createElement("script"), { [member]: text });
+            document.head.append(script);
+          },
+          [name, value] as const,
+        );
+      await expect.poll(() => refused.length).toBe(2);
+      expect(refused.every((text) => text.includes("Content Security Policy"))).toBe(true);
+      expect(await tab.title()).toBe("Your sessions");
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("shows an icon in its own size, and the same buttons with and without one", async () => {
+    const tab = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    try {
+      await tab.goto(server.url("chooser-icons"), { waitUntil: "load" });
+      const images = await tab
+        .locator(".choices img")
+        .evaluateAll((all) =>
+          all.map((image) => [image.clientWidth, image.clientHeight, image.getAttribute("alt")]),
+        );
+      expect(images.slice(0, 2)).toEqual([
+        [24, 24, ""],
+        [24, 24, ""],
+      ]);
+      expect(
+        await tab.evaluate("document.querySelector('.choices img').naturalWidth"),
+      ).toBeGreaterThan(0);
+      const boxes = await Promise.all(
+        [0, 1].map((at) => tab.locator(".choices a").nth(at).boundingBox()),
+      );
+      expect([boxes[0]?.width, boxes[0]?.height]).toEqual([boxes[1]?.width, boxes[1]?.height]);
+      expect(
+        await tab.getByRole("link", { name: "Example staff", exact: true }).getAttribute("href"),
+      ).toContain("provider=staff");
     } finally {
       await tab.close();
     }

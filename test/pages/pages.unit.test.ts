@@ -124,6 +124,46 @@ describe("name, logo and start page", () => {
   });
 });
 
+describe("the policy of a page with more than a stylesheet", () => {
+  const pages = createPages({ publicPath, address, sessionsPage: true });
+  const scriptsOf = (reply: { headers: Readonly<Record<string, string>> }) =>
+    policyOf(reply).filter((line) => line.startsWith("script-src"));
+
+  it("allows the icons of the providers, each by its path and only on that page", async () => {
+    const providers = ["/a.svg", "/a.svg?v=2", "/b;script-src,*.png", undefined].map(
+      (icon, at) => ({
+        key: `p${String(at)}`,
+        name: "Partner",
+        href: "/idpauth/login/",
+        icon,
+      }),
+    );
+    const reply = await pages.chooser({ providers }, requestIn());
+    expect(imagesOf(reply)).toEqual([
+      "img-src https://app.example/a.svg https://app.example/b%3Bscript-src%2C*.png",
+    ]);
+    const images = tagsOf(reply.body ?? "").filter(({ name }) => name === "img");
+    expect(images.map(({ attributes }) => attributes.get("alt"))).toEqual(["", "", ""]);
+    expect(scriptsOf(reply)).toEqual([]);
+  });
+
+  it("allows no image without icons", async () => {
+    const provider = { key: "a", name: "A", href: "/idpauth/login/" };
+    expect(imagesOf(await pages.chooser({ providers: [provider] }, requestIn()))).toEqual([]);
+  });
+
+  it("allows the script of the times by its path, on the page of the sessions only", async () => {
+    const reply = await pages.sessions({ sessions: [], now: 0 }, requestIn());
+    expect(scriptsOf(reply)).toEqual(["script-src https://app.example/idpauth/times.js"]);
+    expect(reply.body).toContain('<script src="/idpauth/times.js" defer>');
+    for (const other of [
+      await pages.landing({ state: { kind: "signed_out" } }, requestIn()),
+      await pages.error({ code: "not_found" }, requestIn()),
+    ])
+      expect(scriptsOf(other)).toEqual([]);
+  });
+});
+
 describe("the language", () => {
   it("is English, for any language of the browser, and the response does not vary by it", async () => {
     const reply = await signedOut({}, "de");
@@ -227,8 +267,9 @@ describe("the language", () => {
     expect(await textIn("de")).not.toContain("is a number");
   });
 
-  it("the technical text of a login loop is marked as English", async () => {
-    const { body } = await createPages({ publicPath, address, options: { locale: "ar" } }).error(
+  it("the technical text of a login loop, in debug mode, is marked as English", async () => {
+    const options = { locale: "ar" } as const;
+    const { body } = await createPages({ publicPath, address, debug: true, options }).error(
       { code: "login_loop", detail: "A proxy." },
       requestIn(),
     );
@@ -333,9 +374,9 @@ describe("render", () => {
     expect(pages[0]).toMatchObject({
       kind: "error",
       code: "store_unavailable",
-      title: "The session store cannot be reached right now – Shop",
+      title: "This page isn't available right now – Shop",
       texts: [
-        "This site's session store is not responding. Such an outage is usually short.",
+        "This site could not check whether you are signed in. Such an outage is usually short.",
         "If you were signed in, you still are. Try again in 5 seconds.",
       ],
       action: { label: "Try again", href: "" },
@@ -376,11 +417,13 @@ describe("render", () => {
       {
         id: "a",
         device: "<Firefox>",
-        signedIn: "Signed in 01 Jan 1970 00:00 UTC",
+        signedIn: "Signed in 01 Jan 1970, 00:00 UTC",
+        signedInAt: "1970-01-01T00:00:00.000Z",
         lastSeen: "Last seen at an unknown time",
         current: true,
       },
     ]);
+    expect(pages[1]?.script).toBe("/idpauth/times.js");
     expect(pages[2]).toMatchObject({
       kind: "popup",
       script: "/idpauth/popup.js",

@@ -43,12 +43,12 @@ it.each(Object.entries(sessionsStates))(
 it("lists device, sign-in and last activity of each session, in UTC", () => {
   const page = show(laptop, phone);
   expect(textOf(page)).toContain(
-    "Firefox on Linux This session Signed in 22 Nov 2026 11:00 UTC Last seen 22 Nov 2026 11:58 UTC (1 minute ago)",
+    "Firefox on Linux This session Signed in 22 Nov 2026, 11:00 UTC Last seen 22 Nov 2026, 11:58 UTC (1 minute ago)",
   );
   expect(textOf(page)).toContain(
-    "Safari on iPhone Signed in 21 Nov 2026 11:00 UTC Last seen 22 Nov 2026 09:58 UTC (2 hours ago)",
+    "Safari on iPhone Signed in 21 Nov 2026, 11:00 UTC Last seen 22 Nov 2026, 09:58 UTC (2 hours ago)",
   );
-  expect(page).toContain('<time datetime="2026-11-22T11:00:00.000Z">');
+  expect(page).toContain('<time datetime="2026-11-22T11:00:00.000Z" lang="en-GB">');
 });
 
 it("says after the heading which of several providers the sessions are of, also in the description", () => {
@@ -96,7 +96,7 @@ it("distinguishes the buttons by their accessible names", () => {
   const names = tagsOf(show(laptop, phone)).flatMap(
     ({ attributes }) => attributes.get("aria-label") ?? [],
   );
-  expect(names).toContain("End session: Safari on iPhone, signed in 21 Nov 2026 11:00 UTC");
+  expect(names).toContain("End session: Safari on iPhone, signed in 21 Nov 2026, 11:00 UTC");
 });
 
 it.each([null, "", "  ", "\u202e"])(
@@ -116,7 +116,7 @@ it.each([null, NaN, Infinity, -1, 1e300, 253_402_300_800])("shows the time %s as
 
 it("shows a time that is slightly in the future", () => {
   expect(textOf(show({ ...phone, lastActive: now + 5 }))).toContain(
-    "22 Nov 2026 12:00 UTC (less than a minute ago)",
+    "22 Nov 2026, 12:00 UTC (less than a minute ago)",
   );
 });
 

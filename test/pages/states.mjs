@@ -38,6 +38,17 @@ export function indexStates(pictures) {
         },
       },
     },
+    "signed-in-debug": { publicPath, state: { kind: "signed_in", user: ada }, debug: true },
+    "ended-debug": {
+      publicPath,
+      state: {
+        kind: "ended",
+        reason: "max_age",
+        setting: { name: "IDP_SESSION_MAX_AGE", value: "28800" },
+        user: ada,
+      },
+      debug: true,
+    },
     "ended-max-age": {
       publicPath,
       state: {
@@ -92,6 +103,12 @@ export function indexStates(pictures) {
       },
     },
     "sign-in-error": { publicPath, state: { kind: "signed_out" }, signInError: "access_denied" },
+    "sign-in-error-retry": {
+      publicPath,
+      state: { kind: "signed_out" },
+      signInError: "access_denied",
+      retryHref: `${publicPath}login/?scheme=PRESERVE_ORIGIN_QP&origin_url=%2Freports`,
+    },
     "signed-in-sign-in-error": {
       publicPath,
       state: { kind: "signed_in", user: ada },
@@ -144,10 +161,11 @@ export const sessionsStates = {
   more: { publicPath, now, sessions: [here, phone], hasMore: true },
 };
 
-/** @param {string} key @param {string} name */
-const provider = (key, name) => ({
+/** @param {string} key @param {string} name @param {string} [icon] */
+const provider = (key, name, icon) => ({
   key,
   name,
+  icon,
   href: `${publicPath}login/?provider=${key}&scheme=PRESERVE_ORIGIN_QP&origin_url=%2F%3Fa%26b`,
 });
 
@@ -155,6 +173,14 @@ const provider = (key, name) => ({
 export const chooserStates = {
   two: {
     providers: [provider("staff", "Example staff"), provider("customers", "Customer account")],
+  },
+  icons: {
+    providers: [
+      provider("staff", "Example staff", "/icon.svg?v=2"),
+      provider("customers", "Customer account"),
+      provider("long", `Partner ${long}`, "/icon.svg"),
+      provider("ar", "حساب العملاء", "/gone.png"),
+    ],
   },
   many: {
     providers: Array.from({ length: 12 }, (_, index) => provider(`p${index}`, `Partner ${index}`)),
@@ -211,6 +237,23 @@ export const errorStates = {
   },
   "provider-unavailable": { publicPath, code: "provider_unavailable", retryAfter: 5 },
   "store-unavailable": { publicPath, code: "store_unavailable", retryAfter: 1 },
+  "store-unavailable-stranger": {
+    publicPath,
+    code: "store_unavailable",
+    retryAfter: 1,
+    isStranger: true,
+  },
+  "step-up-failed": {
+    publicPath,
+    code: "step_up_failed",
+    action: { label: "action.tryAgain", href: `${publicPath}login/?max_age=0&acr_values=mfa` },
+  },
+  "login-loop-debug": {
+    publicPath,
+    code: "login_loop",
+    detail: "The login was sent to BASE_URL and came back with another Host header.",
+    debug: true,
+  },
   "session-missing": { publicPath, code: "session_missing" },
   "not-found": { publicPath, code: "not_found" },
   "method-not-allowed": { publicPath, code: "method_not_allowed" },

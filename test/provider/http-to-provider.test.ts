@@ -102,6 +102,23 @@ describe("one request to the provider", () => {
     expect(await rejection(patient.send(url, GET))).toBe(unavailable("network"));
   });
 
+  it.each([
+    ["CERT_HAS_EXPIRED", "certificate"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "certificate"],
+    ["ECONNREFUSED", "network"],
+    ["EPROTO", "network"],
+  ])("a connection that fails with %s has the reason %s", async (code, reason) => {
+    const cause = Object.assign(new Error("secret"), { code });
+    const failing = createProviderHttp({
+      clock: systemClock,
+      timeout: 1,
+      fetch: () => Promise.reject(new TypeError("fetch failed", { cause })),
+    });
+    expect(await rejection(failing.send("https://127.0.0.1/", GET))).toBe(unavailable(reason));
+  });
+
   it("an aborted wait is a timeout; the task goes on", async () => {
     const controller = new AbortController();
     let finish: (value: number) => void = () => undefined;

@@ -37,14 +37,13 @@ export const ar: Messages = {
   "ended.auto_refresh_off":
     "انتهت صلاحية إثبات هويتك الصادر عن موفّر الهوية، وهذا الموقع لا يجدّده تلقائيًا.",
   "ended.no_refresh_token":
-    "انتهت صلاحية إثبات هويتك الصادر عن موفّر الهوية، ولم يقدّم الموفّر رمزًا لتجديده.",
+    "انتهت صلاحية إثبات هويتك الصادر عن موفّر الهوية، ولم يسمح الموفّر لهذا الموقع بتجديده.",
   "ended.refresh_rejected":
     "انتهت صلاحية إثبات هويتك الصادر عن موفّر الهوية، وقد رفض الموفّر تجديده.",
   "ended.claims_rejected": "لم يعد موفّر الهوية يرسل كل المعلومات عنك التي يحتاج إليها هذا الموقع.",
   "ended.denied": "لم يعد هذا الموقع يقبل حسابك.",
   "rule.max_age": "المدة القصوى",
   "rule.idle": "مهلة عدم النشاط",
-  "rule.auto_refresh_off": "التجديد التلقائي",
   "rule.duration": "{rule}: {duration}",
 
   "signIn.failed": "لم يكتمل تسجيل الدخول.",
@@ -97,18 +96,18 @@ export const ar: Messages = {
   "sessions.lastSeen": "آخر نشاط: {time}",
   "sessions.end": "إنهاء الجلسة",
   "sessions.endNamed": "إنهاء الجلسة: {device} (تسجيل الدخول: {time})",
-  "time.utc": "{date}، {time} UTC",
   "time.unknown": "وقت غير معروف",
   "time.justNow": "قبل أقل من دقيقة",
 
   "error.code": "الخطأ {status}",
   "error.signedIn": "إذا كنت مسجل الدخول، فما زلت كذلك.",
   "error.retry": "يُرجى إعادة المحاولة بعد: {duration}.",
+  "error.later": "يُرجى إعادة المحاولة بعد قليل.",
   "error.unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.parameter": "ليس للمعلَمة {name} قيمة صالحة.",
   "error.invalid_parameter": "إحدى المعلَمات ليس لها قيمة صالحة",
   "error.invalid_parameter.text": "في جزء من العنوان قيمة غير صالحة.",
-  "error.host_invalid": "لا يمكن استخدام ترويسة Host",
+  "error.host_invalid": "لا يمكن استخدام هذا الموقع على هذا العنوان",
   "error.login_loop": "صفحة تسجيل الدخول تعيد التوجيه إلى نفسها",
   "error.login_link_invalid": "لم يعد رابط تسجيل الدخول هذا صالحًا",
   "error.login_link_invalid.text":
@@ -146,10 +145,10 @@ export const ar: Messages = {
   "error.provider_misconfigured": "إعداد تسجيل الدخول غير صحيح",
   "error.provider_misconfigured.text":
     "يجد القائمون على هذا الموقع السبب في سجلّ الموقع. لا تفيد إعادة المحاولة قبل أن يصحّحوه.",
-  "error.store_unavailable": "يتعذّر الوصول إلى مخزن الجلسات حاليًا",
+  "error.store_unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.store_unavailable.text":
-    "مخزن الجلسات في هذا الموقع لا يستجيب. عادةً ما يكون هذا الانقطاع قصيرًا.",
-  "error.session_missing": "إدارة الجلسات غير متاحة",
+    "لم يتمكن هذا الموقع من معرفة ما إذا كان دخولك مسجّلًا. عادةً ما يكون هذا الانقطاع قصيرًا.",
+  "error.session_missing": "هذه الصفحة غير متاحة حاليًا",
   "error.session_missing.text": "لم يتمكن هذا الموقع من معرفة ما إذا كان دخولك مسجّلًا.",
   "error.hook_failed": "يتعذّر إكمال تسجيل الدخول حاليًا",
   "error.hook_failed.text":

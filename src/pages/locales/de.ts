@@ -42,7 +42,7 @@ export const de: Messages = {
   "ended.auto_refresh_off":
     "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und diese Website erneuert ihn nicht von selbst.",
   "ended.no_refresh_token":
-    "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und der Anmeldedienst hat kein Token ausgestellt, mit dem er sich erneuern ließe.",
+    "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und der Anmeldedienst hat dieser Website nicht erlaubt, ihn zu erneuern.",
   "ended.refresh_rejected":
     "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und der Anmeldedienst hat die Erneuerung abgelehnt.",
   "ended.claims_rejected":
@@ -50,7 +50,6 @@ export const de: Messages = {
   "ended.denied": "Diese Website lässt Ihr Konto nicht mehr zu.",
   "rule.max_age": "Höchstdauer",
   "rule.idle": "Frist bei Inaktivität",
-  "rule.auto_refresh_off": "Automatische Erneuerung",
   "rule.duration": "{rule}: {duration}",
 
   "signIn.failed": "Die Anmeldung wurde nicht abgeschlossen.",
@@ -105,18 +104,18 @@ export const de: Messages = {
   "sessions.lastSeen": "Zuletzt aktiv: {time}",
   "sessions.end": "Sitzung beenden",
   "sessions.endNamed": "Sitzung beenden: {device} (angemeldet: {time})",
-  "time.utc": "{date}, {time} UTC",
   "time.unknown": "Zeitpunkt unbekannt",
   "time.justNow": "vor weniger als einer Minute",
 
   "error.code": "Fehler {status}",
   "error.signedIn": "Falls Sie angemeldet waren, sind Sie es weiterhin.",
   "error.retry": "Versuchen Sie es in {duration} noch einmal.",
+  "error.later": "Bitte versuchen Sie es gleich noch einmal.",
   "error.unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.parameter": "Der Parameter {name} hat keinen gültigen Wert.",
   "error.invalid_parameter": "Ein Parameter hat keinen gültigen Wert",
   "error.invalid_parameter.text": "Ein Teil der Adresse hat einen ungültigen Wert.",
-  "error.host_invalid": "Der Host-Header ist nicht verwendbar",
+  "error.host_invalid": "Unter dieser Adresse ist diese Website nicht nutzbar",
   "error.login_loop": "Die Anmeldeseite leitet auf sich selbst weiter",
   "error.login_link_invalid": "Dieser Anmeldelink ist nicht mehr gültig",
   "error.login_link_invalid.text":
@@ -162,10 +161,10 @@ export const de: Messages = {
   "error.provider_misconfigured": "Die Anmeldung ist nicht richtig eingerichtet",
   "error.provider_misconfigured.text":
     "Die Betreiber dieser Website finden die Ursache im Protokoll. Ein neuer Versuch hilft erst, wenn sie den Fehler behoben haben.",
-  "error.store_unavailable": "Der Sitzungsspeicher ist zurzeit nicht erreichbar",
+  "error.store_unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.store_unavailable.text":
-    "Der Sitzungsspeicher dieser Website antwortet nicht. Eine solche Störung dauert meist nicht lange.",
-  "error.session_missing": "Die Sitzungsverwaltung ist nicht verfügbar",
+    "Diese Website konnte nicht feststellen, ob Sie angemeldet sind. Eine solche Störung dauert meist nicht lange.",
+  "error.session_missing": "Diese Seite ist zurzeit nicht verfügbar",
   "error.session_missing.text": "Diese Website konnte nicht feststellen, ob Sie angemeldet sind.",
   "error.hook_failed": "Die Anmeldung kann zurzeit nicht abgeschlossen werden",
   "error.hook_failed.text":

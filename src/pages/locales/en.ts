@@ -54,7 +54,7 @@ export const en = {
   "ended.auto_refresh_off":
     "The provider's proof of your identity has expired, and this site does not renew it automatically.",
   "ended.no_refresh_token":
-    "The provider's proof of your identity has expired, and the provider did not send a refresh token to renew it.",
+    "The provider's proof of your identity has expired, and the provider did not allow this site to renew it.",
   "ended.refresh_rejected":
     "The provider's proof of your identity has expired, and the provider refused to renew it.",
   "ended.claims_rejected":
@@ -62,7 +62,6 @@ export const en = {
   "ended.denied": "Your account is no longer allowed to use this site.",
   "rule.max_age": "Maximum age",
   "rule.idle": "Idle timeout",
-  "rule.auto_refresh_off": "Automatic renewal",
   "rule.duration": "{rule}: {duration}",
 
   // The sign-in ended with an error code of the provider
@@ -120,15 +119,18 @@ export const en = {
   "sessions.lastSeen": "Last seen {time}",
   "sessions.end": "End session",
   "sessions.endNamed": "End session: {device}, signed in {time}",
-  "time.utc": "{date} {time} UTC",
   "time.unknown": "at an unknown time",
   "time.justNow": "less than a minute ago",
 
   // Errors: a title from the table of errors, and a text that explains it
   ...TITLES,
+  "error.host_invalid": "This site can't be used at this address",
+  "error.store_unavailable": "This page isn't available right now",
+  "error.session_missing": "This page isn't available right now",
   "error.code": "Error {status}",
   "error.signedIn": "If you were signed in, you still are.",
   "error.retry": "Try again in {duration}.",
+  "error.later": "Please try again in a moment.",
   "error.unavailable": "This page isn't available right now",
   "error.parameter": "The value of the parameter {name} is invalid.",
   "error.invalid_parameter.text": "Part of the address is invalid.",
@@ -158,7 +160,7 @@ export const en = {
   "error.provider_misconfigured.text":
     "The operators of this site can see the cause in the site's log. Trying again will not help until they have corrected it.",
   "error.store_unavailable.text":
-    "This site's session store is not responding. Such an outage is usually short.",
+    "This site could not check whether you are signed in. Such an outage is usually short.",
   "error.session_missing.text": "This site could not check whether you are signed in.",
   "error.hook_failed.text":
     "This application could not finish processing your sign-in. Such a problem is usually short.",

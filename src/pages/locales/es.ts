@@ -41,7 +41,7 @@ export const es: Messages = {
   "ended.auto_refresh_off":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este sitio no la renueva automáticamente.",
   "ended.no_refresh_token":
-    "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este no proporcionó ningún token para renovarla.",
+    "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este no permitió que el sitio la renovara.",
   "ended.refresh_rejected":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este se negó a renovarla.",
   "ended.claims_rejected":
@@ -49,7 +49,6 @@ export const es: Messages = {
   "ended.denied": "Este sitio ya no admite su cuenta.",
   "rule.max_age": "Duración máxima",
   "rule.idle": "Límite de inactividad",
-  "rule.auto_refresh_off": "Renovación automática",
   "rule.duration": "{rule}: {duration}",
 
   "signIn.failed": "El inicio de sesión no se completó.",
@@ -106,18 +105,18 @@ export const es: Messages = {
   "sessions.lastSeen": "Última actividad: {time}",
   "sessions.end": "Cerrar esta sesión",
   "sessions.endNamed": "Cerrar esta sesión: {device} (inicio: {time})",
-  "time.utc": "{date}, {time} UTC",
   "time.unknown": "fecha desconocida",
   "time.justNow": "hace menos de un minuto",
 
   "error.code": "Error {status}",
   "error.signedIn": "Si había iniciado sesión, la sesión sigue abierta.",
   "error.retry": "Vuelva a intentarlo dentro de {duration}.",
+  "error.later": "Vuelva a intentarlo dentro de un momento.",
   "error.unavailable": "Esta página no está disponible en este momento",
   "error.parameter": "El parámetro {name} no tiene un valor válido.",
   "error.invalid_parameter": "Un parámetro no tiene un valor válido",
   "error.invalid_parameter.text": "Una parte de la dirección tiene un valor no válido.",
-  "error.host_invalid": "La cabecera Host no se puede usar",
+  "error.host_invalid": "Este sitio no se puede usar en esta dirección",
   "error.login_loop": "La página de inicio de sesión se redirige a sí misma",
   "error.login_link_invalid": "Este enlace de inicio de sesión ya no es válido",
   "error.login_link_invalid.text":
@@ -161,10 +160,10 @@ export const es: Messages = {
   "error.provider_misconfigured": "El inicio de sesión no está bien configurado",
   "error.provider_misconfigured.text":
     "Los responsables de este sitio pueden ver la causa en su registro. No sirve de nada volver a intentarlo hasta que la corrijan.",
-  "error.store_unavailable": "El almacén de sesiones no está disponible en este momento",
+  "error.store_unavailable": "Esta página no está disponible en este momento",
   "error.store_unavailable.text":
-    "El almacén de sesiones de este sitio no responde. Estas interrupciones suelen ser breves.",
-  "error.session_missing": "La gestión de sesiones no está disponible",
+    "Este sitio no pudo averiguar si usted ha iniciado sesión. Estas interrupciones suelen ser breves.",
+  "error.session_missing": "Esta página no está disponible en este momento",
   "error.session_missing.text": "Este sitio no pudo averiguar si usted ha iniciado sesión.",
   "error.hook_failed": "El inicio de sesión no se puede completar en este momento",
   "error.hook_failed.text":

@@ -41,7 +41,7 @@ export const fr: Messages = {
   "ended.auto_refresh_off":
     "La preuve d’identité délivrée par le fournisseur a expiré, et ce site ne la renouvelle pas automatiquement.",
   "ended.no_refresh_token":
-    "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci n’a pas fourni de jeton pour la renouveler.",
+    "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci n’a pas autorisé ce site à la renouveler.",
   "ended.refresh_rejected":
     "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci a refusé de la renouveler.",
   "ended.claims_rejected":
@@ -49,7 +49,6 @@ export const fr: Messages = {
   "ended.denied": "Ce site n’accepte plus votre compte.",
   "rule.max_age": "Durée maximale",
   "rule.idle": "Délai d’inactivité",
-  "rule.auto_refresh_off": "Renouvellement automatique",
   "rule.duration": "{rule} : {duration}",
 
   "signIn.failed": "La connexion n’a pas abouti.",
@@ -107,18 +106,18 @@ export const fr: Messages = {
   "sessions.lastSeen": "Dernière activité : {time}",
   "sessions.end": "Fermer la session",
   "sessions.endNamed": "Fermer la session : {device} (connexion : {time})",
-  "time.utc": "{date}, {time} UTC",
   "time.unknown": "date inconnue",
   "time.justNow": "il y a moins d’une minute",
 
   "error.code": "Erreur {status}",
   "error.signedIn": "Si vous étiez connecté, vous l’êtes toujours.",
   "error.retry": "Réessayez dans {duration}.",
+  "error.later": "Veuillez réessayer dans un instant.",
   "error.unavailable": "Cette page n’est pas disponible pour le moment",
   "error.parameter": "Le paramètre {name} n’a pas de valeur valide.",
   "error.invalid_parameter": "Un paramètre n’a pas de valeur valide",
   "error.invalid_parameter.text": "Une partie de l’adresse a une valeur incorrecte.",
-  "error.host_invalid": "L’en-tête Host n’est pas utilisable",
+  "error.host_invalid": "Ce site n’est pas utilisable à cette adresse",
   "error.login_loop": "La page de connexion se redirige vers elle-même",
   "error.login_link_invalid": "Ce lien de connexion n’est plus valable",
   "error.login_link_invalid.text":
@@ -163,10 +162,10 @@ export const fr: Messages = {
   "error.provider_misconfigured": "La connexion n’est pas correctement configurée",
   "error.provider_misconfigured.text":
     "Les responsables de ce site trouveront la cause dans son journal. Il est inutile de réessayer avant qu’ils ne l’aient corrigée.",
-  "error.store_unavailable": "Le stockage des sessions est actuellement injoignable",
+  "error.store_unavailable": "Cette page n’est pas disponible pour le moment",
   "error.store_unavailable.text":
-    "Le stockage des sessions de ce site ne répond pas. Une telle panne est en général de courte durée.",
-  "error.session_missing": "La gestion des sessions n’est pas disponible",
+    "Ce site n’a pas pu déterminer si vous êtes connecté. Une telle panne est en général de courte durée.",
+  "error.session_missing": "Cette page n’est pas disponible pour le moment",
   "error.session_missing.text": "Ce site n’a pas pu déterminer si vous êtes connecté.",
   "error.hook_failed": "La connexion ne peut pas aboutir pour le moment",
   "error.hook_failed.text":

@@ -40,7 +40,7 @@ export const ja: Messages = {
   "ended.auto_refresh_off":
     "認証サービスによる本人確認の有効期限が切れました。このサイトでは自動的に更新されません。",
   "ended.no_refresh_token":
-    "認証サービスによる本人確認の有効期限が切れました。更新に必要なトークンは発行されていません。",
+    "認証サービスによる本人確認の有効期限が切れました。このサイトによる更新は許可されていません。",
   "ended.refresh_rejected":
     "認証サービスによる本人確認の有効期限が切れ、更新も認証サービスに拒否されました。",
   "ended.claims_rejected":
@@ -48,7 +48,6 @@ export const ja: Messages = {
   "ended.denied": "お使いのアカウントは、このサイトでは使用できなくなりました。",
   "rule.max_age": "最長時間",
   "rule.idle": "無操作の制限時間",
-  "rule.auto_refresh_off": "自動更新",
   "rule.duration": "{rule}：{duration}",
 
   "signIn.failed": "ログインは完了しませんでした。",
@@ -101,18 +100,18 @@ export const ja: Messages = {
   "sessions.lastSeen": "最後の操作：{time}",
   "sessions.end": "セッションを終了",
   "sessions.endNamed": "セッションを終了：{device}（ログイン：{time}）",
-  "time.utc": "{date} {time} UTC",
   "time.unknown": "時刻不明",
   "time.justNow": "1 分以内",
 
   "error.code": "エラー {status}",
   "error.signedIn": "ログインしていた場合、その状態は続いています。",
   "error.retry": "{duration}後にもう一度お試しください。",
+  "error.later": "しばらくしてからもう一度お試しください。",
   "error.unavailable": "このページは現在ご利用いただけません",
   "error.parameter": "パラメーター {name} の値が正しくありません。",
   "error.invalid_parameter": "パラメーターの値が正しくありません",
   "error.invalid_parameter.text": "アドレスの一部に正しくない値があります。",
-  "error.host_invalid": "Host ヘッダーを使用できません",
+  "error.host_invalid": "このアドレスでは、このサイトをご利用いただけません",
   "error.login_loop": "ログインページが自分自身にリダイレクトしています",
   "error.login_link_invalid": "このログイン用リンクは無効になりました",
   "error.login_link_invalid.text":
@@ -156,10 +155,10 @@ export const ja: Messages = {
   "error.provider_misconfigured": "ログインが正しく設定されていません",
   "error.provider_misconfigured.text":
     "原因は、このサイトの運営者がログで確認できます。修正されるまでは、もう一度試しても解決しません。",
-  "error.store_unavailable": "現在、セッションの保存先に接続できません",
+  "error.store_unavailable": "このページは現在ご利用いただけません",
   "error.store_unavailable.text":
-    "このサイトのセッションの保存先が応答していません。通常、このような障害は短時間で解消します。",
-  "error.session_missing": "セッション管理を利用できません",
+    "ログインしているかどうかを確認できませんでした。通常、このような障害は短時間で解消します。",
+  "error.session_missing": "このページは現在ご利用いただけません",
   "error.session_missing.text": "ログインしているかどうかを確認できませんでした。",
   "error.hook_failed": "現在、ログインを完了できません",
   "error.hook_failed.text":
