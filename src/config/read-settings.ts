@@ -171,7 +171,11 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
     read(name, SETTINGS[name], ({ label }) => label(name)),
   );
   const [name, icon] = (["name", "icon"] as const).map((option) =>
-    read(option, PROVIDER_LOOK[option], `${variableOf(key, PROVIDER_LOOK[option].env)} (option ${option})`),
+    read(
+      option,
+      PROVIDER_LOOK[option],
+      `${variableOf(key, PROVIDER_LOOK[option].env)} (option ${option})`,
+    ),
   );
   const inherited = PROVIDER_SETTING_NAMES.filter(
     (setting) =>

@@ -147,6 +147,8 @@ nav { width: 100%; }
 .choices a { position: relative; }
 .choices a:has(img) { padding-inline: 3.25rem; }
 .choices img { position: absolute; inset-block-start: 50%; inset-inline-start: 1rem; width: 1.5rem; height: 1.5rem; object-fit: contain; translate: 0 -50%; }
+/* Hides the browser's sign of an icon that does not load. */
+.choices img::after { content: ""; position: absolute; inset: 0; background: var(--card); }
 
 .links {
   display: flex;
@@ -191,16 +193,13 @@ nav { width: 100%; }
 .sessions .link:hover { color: var(--accent-strong); }
 
 .card > .rule {
-  display: flex;
-  flex-direction: column;
-  gap: 0.125rem;
   width: 100%;
   padding: 0.75rem 1rem;
   border-radius: 0.75rem;
   background: var(--tint);
   color: var(--text);
+  font-weight: 600;
 }
-.rule span { font-weight: 600; }
 
 .before {
   display: flex;

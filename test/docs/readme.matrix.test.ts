@@ -183,7 +183,7 @@ describe("README.md", () => {
     const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(
       ([, endpoint]) => endpoint,
     );
-    expect(paths).toHaveLength(16);
+    expect(paths).toHaveLength(17);
     const answers = await Promise.all(
       paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]),
     );
@@ -203,6 +203,7 @@ describe("README.md", () => {
       "/idpauth/popup.js": 200,
       "/idpauth/style.css": 200,
       "/idpauth/sessions": 404,
+      "/idpauth/times.js": 404,
       "/idpauth/jwks": 404,
     });
   });
