@@ -12,6 +12,7 @@ import type { DroppedTokens } from "../ports/provider.js";
 import { stepUpParameters } from "../record/authentication-strength.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
+import type { SignInErrorCode } from "../record/sign-in-errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
 import { CROSS_SITE } from "./choose-provider.js";
@@ -94,7 +95,7 @@ export function withoutCode(
     return refusal(attempt, {
       tokens: "none",
       reason: code,
-      reply: () => redirect(failedAt ?? `${settings.publicPath}?error=${code}`),
+      reply: () => redirect(failedAt ?? landingWith(code, login, settings.publicPath)),
     });
   return ending("none", () => {
     const line = reasonLine("silent_login_failed", code);
@@ -105,6 +106,15 @@ export function withoutCode(
     );
     return redirect(failedAt ?? login.final_redirect);
   });
+}
+
+/** The landing page that explains the error, and offers the same login again. */
+function landingWith(
+  code: SignInErrorCode,
+  { provider }: PendingLogin,
+  publicPath: string,
+): string {
+  return `${publicPath}?error=${code}${provider === undefined ? "" : `&provider=${provider}`}`;
 }
 
 /** The provider of a login, as events carry it. */

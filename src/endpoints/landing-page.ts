@@ -4,10 +4,11 @@ import type { CommonSettings } from "../config/read-settings.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
-import { queryOf } from "../http/request.js";
+import { queryOf, single } from "../http/request.js";
 import type { IndexState } from "../pages/index-page.js";
 import { userPayload } from "../record/identity.js";
 import { judge, type EndReason } from "../record/session-policy.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { EndpointContext } from "./context.js";
 
 /**
@@ -32,24 +33,35 @@ export async function landing(
       setting: governingSetting(verdict.reason, settings),
       user,
     };
-  const error = new URLSearchParams(queryOf(request.target)).get("error");
+  const query = new URLSearchParams(queryOf(request.target));
+  const error = query.get("error");
   if (error === null) return pages.landing({ state }, request);
-  const retryHref = origin && loginBackTo(record?.final_redirect, origin, settings);
-  return pages.landing({ state, signInError: error, retryHref }, request);
+  const failed = { page: record?.final_redirect, provider: single(query, "provider"), origin };
+  return pages.landing(
+    { state, signInError: error, retryHref: retryOf(failed, settings) },
+    request,
+  );
 }
 
-/**
- * The address of the login that failed, which is this browser's newest one. Undefined if it led to
- * the configured page: that is where the login of this page leads.
- */
-function loginBackTo(
-  page: string | undefined,
-  origin: Origin,
-  { authFinalRedirectUrl, publicPath }: CommonSettings,
+interface FailedLogin {
+  /** Where this browser's newest login was to lead. */
+  readonly page: string | undefined;
+  /** Of the address of the landing page, so it can be anything. */
+  readonly provider: { readonly value: string | undefined; readonly repeated: boolean };
+  readonly origin: Origin | undefined;
+}
+
+/** The address of the login that failed. Undefined if it is the login without parameters. */
+function retryOf(
+  { page, provider: { value, repeated }, origin }: FailedLogin,
+  { authFinalRedirectUrl, publicPath, providers }: CommonSettings,
 ): string | undefined {
-  if (page === undefined || page === (authFinalRedirectUrl ?? publicPath)) return undefined;
+  const provider = repeated ? undefined : providers?.find((key) => key === value);
+  const parameters = withoutUndefined({ provider });
+  if (page === undefined || origin === undefined || page === (authFinalRedirectUrl ?? publicPath))
+    return provider === undefined ? undefined : loginPath(publicPath, parameters);
   const absolute = page.startsWith("/") ? `${origin}${page}` : page;
-  return loginUrlBackTo(loginPath(publicPath), absolute);
+  return loginUrlBackTo(loginPath(publicPath), absolute, parameters);
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */

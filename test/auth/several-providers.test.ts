@@ -182,6 +182,33 @@ describe("a response for another provider's path", () => {
   });
 });
 
+describe("a sign-in that the user refused", () => {
+  const buttonOf = ({ body = "" }: { body?: string | undefined }) =>
+    /class="button" href="([^"]*)"/.exec(body)?.[1]?.replaceAll("&amp;", "&");
+
+  it("is tried again at the same provider, also if another one is the default", async () => {
+    use({ defaultProvider: "staff" });
+    const page = encodeURIComponent("http://app.example/reports");
+    for (const query of [
+      "provider=customers",
+      `scheme=PRESERVE_ORIGIN_QP&origin_url=${page}&provider=customers`,
+    ]) {
+      const target = await user.approve(`/idpauth/login/?${query}`);
+      const { location } = await user.get(target.replace(/code=[^&]*/, "error=access_denied"));
+      expect(location).toBe("/idpauth/?error=access_denied&provider=customers");
+      expect(buttonOf(await user.get(location))).toBe(`/idpauth/login/?${query}`);
+    }
+  });
+
+  it.each(["nobody", "__proto__", "staff&provider=customers", "<script>"])(
+    "starts no login at %j, which the address of the page names",
+    async (key) => {
+      const page = await user.get(`/idpauth/?error=access_denied&provider=${key}`);
+      expect(buttonOf(page)).toBe("/idpauth/login/");
+    },
+  );
+});
+
 describe("a login that requests no provider", () => {
   it("shows a page with all providers, through which its accepted parameters survive", async () => {
     use({ loginParams: ["ui_locales"] });
