@@ -47,6 +47,16 @@ app.get("/api/userinfo-token", auth.idpRequired, async (req, res) => {
   const token = await auth.getAccessToken(req);
   res.json({ isPresent: typeof token === "string" });
 });
+app.get("/api/userinfo", auth.idpRequired, async (req, res) => {
+  const { claims } = await auth.requireSession(req);
+  const discovery = await fetch(`${claims.iss}/.well-known/openid-configuration`);
+  const { userinfo_endpoint } = /** @type {{ userinfo_endpoint: string }} */ (
+    await discovery.json()
+  );
+  const headers = { Authorization: `Bearer ${await auth.getAccessToken(req)}` };
+  const answer = await fetch(userinfo_endpoint, { headers });
+  res.status(answer.status).json(await answer.json());
+});
 app.get("/call/:api", auth.idpRequired, async (req, res) => {
   const answer = await auth.fetchApi(req, String(req.params["api"]), "whoami");
   res.status(answer.status).json(await answer.json());

@@ -32,7 +32,9 @@ import { openTab } from "./tab.mjs";
  * @property {() => Promise<void>} end
  */
 
-const PROGRAM = path.join(import.meta.dirname, "program.mjs");
+/** What the program writes when it listens. */
+export const READY = /^application: ready$/m;
+export const PROGRAM = path.join(import.meta.dirname, "program.mjs");
 const API = path.join(import.meta.dirname, "api.mjs");
 
 /**
@@ -61,7 +63,7 @@ export async function startApplication(stage, wish) {
       command: process.execPath,
       args: [PROGRAM],
       env: { ...env, PORT: String(port), INTEROP },
-      ready: /^application: ready$/m,
+      ready: READY,
       ipc: true,
     });
     program.child.on("message", (/** @type {{ line?: LogLine }} */ { line }) => {

@@ -1,12 +1,12 @@
-// Runs the demo against a provider from npm, in each of its configurations, by a browser without
+// Runs the application against a provider from npm, in each of its configurations, by a browser without
 // pages.
 import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { startDemoProcess } from "../../demo-process.mjs";
 import { needPackages } from "../../framework-install.mjs";
 import { root } from "../../run.mjs";
-import { freePort } from "../processes.mjs";
+import { PROGRAM, READY } from "../application/start.mjs";
+import { freePort, startProgram } from "../processes.mjs";
 import { startProvider } from "./provider.mjs";
 import { STEPS } from "./steps.mjs";
 
@@ -64,8 +64,13 @@ async function runConfiguration(configuration) {
       IDP_CLIENT_SECRET: provider.clientSecret,
       ...configuration.env,
     };
-    const own = { ...env, PORT: String(port), DEMO_SESSIONS: "memory" };
-    const demo = await startDemoProcess("main.js", own);
+    const application = await startProgram({
+      command: process.execPath,
+      args: [PROGRAM],
+      env: { ...env, PORT: String(port) },
+      ready: READY,
+      ipc: true,
+    });
     try {
       const { CookieBrowser } = await import(BROWSER);
       const newBrowser = () => new CookieBrowser({ origin });
@@ -75,7 +80,7 @@ async function runConfiguration(configuration) {
         next: origin,
       });
     } finally {
-      await demo.end();
+      await application.end();
     }
   } finally {
     await provider.end();

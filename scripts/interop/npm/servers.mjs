@@ -34,7 +34,7 @@ function serverOf(name, notes) {
     key: name,
     title: name,
     version,
-    notes: `${notes} The application is the demo, and the steps use no browser.`,
+    notes: `${notes} The steps use no browser.`,
     missing: () => Promise.resolve(undefined),
     run: async (isChosen) => ({ version, steps: await runConfigurations(own.filter(isChosen)) }),
   };

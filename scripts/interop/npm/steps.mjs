@@ -37,7 +37,7 @@ export const STEPS = [
     title: "A signed-out user opens a guarded page and is redirected to the provider.",
     async run(stage) {
       const { browser, provider } = stage;
-      const guarded = await browser.navigate("/reports");
+      const guarded = await browser.navigate("/guarded");
       const login = redirectOf(guarded);
       const answer = await browser.get(login, JSON_ONLY);
       if (answer.status === 503) return problemOf(answer);
@@ -59,7 +59,7 @@ export const STEPS = [
     async run({ browser, origin, next }) {
       const answer = await browser.get(next, JSON_ONLY);
       if (answer.status !== 302) return problemOf(answer);
-      return redirectOf(answer) === `${origin}/reports`
+      return redirectOf(answer) === `${origin}/guarded`
         ? "good"
         : `returns to ${redirectOf(answer)}`;
     },
@@ -76,7 +76,7 @@ export const STEPS = [
   {
     title: "The guarded page shows the user.",
     async run({ browser }) {
-      const { status, text } = await browser.navigate("/reports");
+      const { status, text } = await browser.navigate("/guarded");
       return status === 200 && text.includes(USER.email) ? "good" : `status ${status}`;
     },
   },
@@ -95,7 +95,7 @@ export const STEPS = [
     async run({ browser, provider }) {
       await expiry(browser);
       const before = await provider.tokenRequests();
-      const answer = await browser.get("/api/reports", JSON_ONLY);
+      const answer = await browser.get("/api/session", JSON_ONLY);
       const requests = (await provider.tokenRequests()) - before;
       if (answer.status !== 200 || requests !== 1)
         return `status ${answer.status}, ${requests} token requests`;
@@ -111,7 +111,7 @@ export const STEPS = [
       await expiry(browser);
       const before = await provider.tokenRequests();
       const answers = await Promise.all(
-        Array.from({ length: HERD }, () => browser.get("/api/reports", JSON_ONLY)),
+        Array.from({ length: HERD }, () => browser.get("/api/session", JSON_ONLY)),
       );
       const good = answers.filter(({ status }) => status === 200).length;
       const requests = (await provider.tokenRequests()) - before;
@@ -124,11 +124,11 @@ export const STEPS = [
     async run({ browser, provider }) {
       await expiry(browser);
       await provider.pause();
-      const { status, headers } = await browser.get("/api/reports", JSON_ONLY);
+      const { status, headers } = await browser.get("/api/session", JSON_ONLY);
       await provider.resume();
       if (status !== 503 || !("retry-after" in headers)) return `status ${status} in the outage`;
       for (let second = 0; second < RECOVERY; second += 1) {
-        const later = await browser.get("/api/reports", JSON_ONLY);
+        const later = await browser.get("/api/session", JSON_ONLY);
         if (later.status === 200) return "good";
         if (later.status !== 503) return `status ${later.status} after the outage`;
         await seconds(1);
@@ -140,7 +140,7 @@ export const STEPS = [
     title: "The user signs in again in another browser; the first session still refreshes.",
     async run({ browser, newBrowser, provider, origin }) {
       const other = newBrowser();
-      const login = redirectOf(await other.navigate("/reports"));
+      const login = redirectOf(await other.navigate("/guarded"));
       const callback = await signInAtProvider(
         other,
         redirectOf(await other.navigate(login)),
@@ -149,7 +149,7 @@ export const STEPS = [
       if ((await other.follow(callback)).status !== 200) return "the second sign-in fails";
       await expiry(browser);
       const before = await provider.tokenRequests();
-      const { status } = await browser.get("/api/reports", JSON_ONLY);
+      const { status } = await browser.get("/api/session", JSON_ONLY);
       const requests = (await provider.tokenRequests()) - before;
       return status === 200 && requests === 1
         ? "good"
@@ -163,7 +163,7 @@ export const STEPS = [
       const refreshToken = await provider.refreshToken();
       const logout = await browser.get("/idpauth/logout/?response=json", JSON_ONLY);
       if (logout.status !== 200) return `status ${logout.status}`;
-      const after = await browser.get("/api/reports", JSON_ONLY);
+      const after = await browser.get("/api/session", JSON_ONLY);
       if (after.status !== 401) return `status ${after.status} after signing out`;
       const { status, error } = await refreshWith(refreshToken, provider, env);
       return status === 400 && error === "invalid_grant"
