@@ -2,6 +2,7 @@
 // repository, the npm package and the site.
 import { withAliases } from "./aliases.mjs";
 import { richImages } from "./figures.mjs";
+import { fittingTables } from "./tables.mjs";
 import { tabs } from "./tabs.mjs";
 
 /**
@@ -34,7 +35,8 @@ export default {
   markdown: {
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: (markdown) => void markdown.use(repositoryLinks).use(richImages).use(tabs),
+    config: (markdown) =>
+      void markdown.use(repositoryLinks).use(richImages).use(tabs).use(fittingTables),
     languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {

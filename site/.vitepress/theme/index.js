@@ -5,6 +5,7 @@ import { rememberTabs } from "./code-groups.js";
 import SessionTimeline from "./SessionTimeline.vue";
 import { followSidebar } from "./sidebar-state.js";
 import "./style.css";
+import "./tables.css";
 
 const nav = menuOf(sections);
 const sidebar = sidebarsOf(sections);
