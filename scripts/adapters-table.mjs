@@ -1,10 +1,11 @@
-// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by
-// adapters. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with
-// the reason. `npm run adapters:table` builds first.
+// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: each
+// requirement with the setups that meet it. A requirement whose feature an adapter lacks has no test;
+// the page gives the reason. `npm run adapters:table` builds first.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
 import { measured } from "./measured.mjs";
+import { narrowTable } from "./narrow-table.mjs";
 import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
@@ -66,6 +67,7 @@ ${measured("npm run adapters:table")}
 
 These are the results of \`testAdapter\` of \`idpauth/testing\`, over real sockets. [Mount idpauth](../how-to/mounting.md) describes the frameworks.
 
-${formatAdapterTable(columns)}`;
+${narrowTable(formatAdapterTable(columns))}
+`;
 writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);
-console.log(`docs/evidence/adapters.md: ${columns.length} columns`);
+console.log(`docs/evidence/adapters.md: ${columns.length} setups`);

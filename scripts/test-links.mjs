@@ -83,7 +83,7 @@ function withPathLinks(text, files) {
  */
 function withRequirementLinks(text, files) {
   const sources = filesIn(REQUIREMENTS).map((file) => ({ file, source: read(file) }));
-  return text.replace(/^\| ([\w ]+): (.*?) \| (?=yes|no|n\/a| ?\|)/gm, (row, area, title) => {
+  return text.replace(/^\| ([\w ]+): (.*?) \| (?=all \d)/gm, (row, area, title) => {
     // A title that is put together isn't in any file as it is.
     const found =
       sources.find(({ source }) => source.includes(title)) ??
