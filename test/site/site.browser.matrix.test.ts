@@ -34,6 +34,8 @@ const KINDS = [
 
 /** The beginning of each table, cell and block of code that is wider than what the page shows of it. */
 const CUT = `[...document.querySelectorAll(".vp-doc table, .vp-doc td, .vp-doc th, .vp-doc pre")]
+  // A phone shows the names of the columns in the cells.
+  .filter((one) => one.closest("thead")?.clientWidth !== 1)
   .filter((one) => one.scrollWidth > one.clientWidth + 1
     || one.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
   .map((one) => one.tagName + " " + one.textContent.trim().slice(0, 60))`;
