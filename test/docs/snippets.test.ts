@@ -89,7 +89,7 @@ const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
  * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/events/access-logs.test.ts,
- * test/browser/helmet.browser.test.ts and test/browser/step-up.browser.matrix.test.ts run these.
+ * test/browser/helmet.browser.matrix.test.ts and test/browser/step-up.browser.matrix.test.ts run these.
  */
 const RUN_ELSEWHERE =
   /^access-logs\/|^live-connections\/|^production\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
