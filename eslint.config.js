@@ -25,6 +25,8 @@ export default defineConfig(
     "test/compositions/application/",
     "examples/fastify-react/",
     "examples/spa-react/",
+    // Chromium runs it, in test/demo/screen.matrix.test.ts.
+    "demo/public/",
     // Chromium runs it, in test/examples/express-complete.matrix.test.ts.
     "examples/express-complete/public/",
     // Chromium runs it, in test/examples/several-services.matrix.test.ts.

@@ -1,79 +1,81 @@
-import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
-import type { IdpAuthOptions, IdpRequest, SessionStore } from "idpauth";
-import type { AccessConfiguration, DemoConfiguration, Environment } from "./configuration.js";
-import { deviceName } from "./device-name.js";
-import { signInHook, type DemoData } from "./sign-in-hook.js";
-import type { Switches } from "./switches.js";
+import { readFileSync } from "node:fs";
+import express from "express";
+import type { Clock, SessionStore } from "idpauth";
+import { idpAuth } from "idpauth/express";
+import { POLICY, screen, secondTab } from "./screen.js";
+import { STYLE } from "./style.js";
 
-export interface DemoSetup {
-  readonly configuration: AccessConfiguration & Pick<DemoConfiguration, "sessions">;
-  /** The demo's defaults included. */
-  readonly env: Environment;
-  /** Undefined: the package chooses the store, or the framework keeps the sessions. */
-  readonly store: SessionStore | undefined;
-  /** The switches of `store`. Undefined: it has none. */
-  readonly switches?: Switches | undefined;
-  /** The demo's own providers, if it has several: `staff` and `customers`. */
-  readonly providers?: IdpAuthOptions["providers"] | undefined;
-  /** The address of the orders API. Undefined: it doesn't run, so nothing is passed on to it. */
-  readonly orders?: string | undefined;
+export interface ApplicationParts {
+  /** The settings of idpauth, as in the environment of a real application. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly store: SessionStore;
+  /** The demo's clock can skip five minutes, which a real application has no use for. */
+  readonly clock: Clock;
+  /** The address of the orders API, with a slash at its end. */
+  readonly ordersUrl: string;
+  /** Shown on the page; undefined if there is only one process. */
+  readonly processName: string | undefined;
 }
+
+const BROWSERS = /Edg|Firefox|Chrome|Safari/;
+/** How recently a user who transfers money must have signed in, in seconds. */
+const TRANSFER_MAX_AGE_SECONDS = 60;
 
 /**
- * A request listener for a node:http server. Some frameworks return a promise, which is ignored.
- */
-export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-/** The demo as an application of one framework. */
-export interface DemoApplication {
-  readonly listener: Listener;
-  /** Responds to a request for a WebSocket. Undefined: `listener` does. */
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Passes a request for a WebSocket of the orders API on. Returns false for any other request. */
-  readonly proxyUpgrade?:
-    ((request: IncomingMessage, socket: Duplex, head: Buffer) => boolean) | undefined;
-  /**
-   * Ends what is open: see `auth.close`. The store is needed until this has resolved and the server
-   * has closed.
-   */
-  close(): Promise<void>;
-}
-
-/** Returns the options for every adapter's `idpAuth`. */
-export function authOptions({
-  configuration,
-  env,
-  store,
-  providers,
-  orders,
-}: DemoSetup): IdpAuthOptions<object, DemoData> {
-  const { sessions, rule, loginParams } = configuration;
-  const onSignIn = signInHook(rule);
-  return {
-    env,
-    ...(sessions.kind === "host"
-      ? { session: "host" as const }
-      : { sessionLabel: (request: IdpRequest) => deviceName(request.header("user-agent")) }),
-    ...(store && { store }),
-    ...(providers && { providers }),
-    ...(orders !== undefined && {
-      apis: { orders: { url: orders, path: "/api/orders/", methods: ["GET", "POST"] } },
-    }),
-    ...(loginParams && { loginParams }),
-    ...(onSignIn && { onSignIn }),
-  };
-}
-
-/**
- * Returns the secret that a framework's session middleware signs its cookies with. It is derived,
- * so that no secret has two purposes.
+ * The application of the demo. Everything that it knows about sessions and tokens is in this file.
  *
- * @param middleware its name
+ * @throws ConfigurationError a startup check fails
  */
-export function sessionSecret(env: Environment, middleware: string): string {
-  return createHash("sha256")
-    .update(`${middleware} ${env["SECRET_KEY"] ?? ""}`)
-    .digest("base64url");
+export function createApplication({ env, store, clock, ordersUrl, processName }: ApplicationParts) {
+  const app = express().disable("x-powered-by");
+  const auth = idpAuth({
+    env,
+    store,
+    clock,
+    apis: { orders: { url: ordersUrl, path: "/api/orders/" } },
+    clientData: ({ provider, claims }) => ({ provider, age: ageOf(claims) }),
+    sessionLabel: (request) => BROWSERS.exec(request.header("user-agent") ?? "")?.[0],
+    pages: { name: "idpauth demo", homeHref: "/" },
+  });
+  auth.mount(app); // /idpauth/login/, /idpauth/logout/, /idpauth/session, …
+  app.use(auth.proxyApi("orders")); // before every body parser
+  app.use(auth.csrf);
+
+  app.get("/api/me", auth.idpRequired, async (request, response) => {
+    const { user } = await auth.requireSession(request);
+    response.json({ name: user.name, email: user.email });
+  });
+
+  const recently = auth.idpRequiredWith({ maxAge: TRANSFER_MAX_AGE_SECONDS });
+  app.post("/api/transfer", recently, async (request, response) => {
+    const { claims } = await auth.requireSession(request);
+    response.json({ age: ageOf(claims), maxAge: TRANSFER_MAX_AGE_SECONDS });
+  });
+
+  const client = readFileSync(new URL(import.meta.resolve("idpauth/client/browser")));
+  app.get("/idpauth-client.js", (_request, response) => {
+    response.type("js").send(client);
+  });
+  app.get("/demo.css", (_request, response) => {
+    response.type("css").send(STYLE);
+  });
+  app.use("/public", express.static(`${import.meta.dirname}/public`));
+
+  app.use((_request, response, next) => {
+    response.set({ "Content-Security-Policy": POLICY, "Cache-Control": "no-store" });
+    next();
+  });
+  app.get("/", (_request, response) => {
+    response.send(screen(processName !== undefined));
+  });
+  app.get("/second-tab", (_request, response) => {
+    response.send(secondTab());
+  });
+  app.use(auth.errorHandler);
+  return { app, auth };
+
+  /** Seconds since the user signed in at the provider. */
+  function ageOf(claims: Readonly<Record<string, unknown>>): number {
+    return Math.max(0, Math.floor(clock.now() / 1000 - Number(claims["auth_time"])));
+  }
 }

@@ -1,154 +1,111 @@
-/** The orders API: a service that knows access tokens and no sessions. */
-import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { pipeline } from "node:stream";
-import { jsonAnswer, streamAnswer, type DemoAnswer } from "./answers.js";
-import { events } from "./event-stream.js";
-import { Items, newItemText } from "./items.js";
-import { userOf, type OrdersUser } from "./orders-users.js";
-import { textOf } from "./request-text.js";
-import { UserinfoError } from "./userinfo.js";
-import { accept, serveSocket } from "./web-socket.js";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from "jose";
+import { WebSocketServer } from "ws";
+import { listen } from "./server.js";
 
-export interface OrdersOptions {
-  /** Of the providers whose access tokens it accepts. */
-  readonly issuers: readonly string[];
-  /** Seconds for which a sign-in is recent enough for an approval. */
-  readonly maxAge: number;
-  /** Fires when the process is about to end. */
-  readonly closing: AbortSignal;
+export interface OrdersApi {
+  /** Ends with a slash. */
+  readonly url: string;
+  close(): void;
 }
 
-/** A request with a valid token. */
-interface Call {
-  readonly request: IncomingMessage;
-  readonly user: OrdersUser;
-  /** The first digits of the token's hash. They tell tokens apart and are worth nothing. */
-  readonly mark: string;
-}
+type Check = (authorization: string | undefined) => Promise<JWTPayload>;
 
-type Answer = (call: Call) => DemoAnswer | Promise<DemoAnswer>;
+const ITEMS = [
+  { id: 1, item: "Paper", state: "shipped" },
+  { id: 2, item: "Ink", state: "packed" },
+  { id: 3, item: "Stamps", state: "ordered" },
+];
 
 /**
- * Milliseconds after which /refused refuses a new token again: longer than the minute in which
- * idpauth doesn't refresh a second time.
+ * Starts the API behind the application. It has no session and no cookie: it checks the access
+ * token of each request (RFC 9068), and accepts those of all issuers.
+ *
+ * @param now milliseconds since the epoch, by the demo's clock
  */
-const REFUSAL = 90_000;
-
-const EXAMPLES = ["2,000 punched cards", "A can of machine oil", "One difference engine"];
-
-export function ordersListener(
-  options: OrdersOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const routes = ordersRoutes(options);
-  const { issuers, closing } = options;
-
-  async function answerTo(
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<DemoAnswer | undefined> {
-    const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? "")?.[1];
-    const user = token === undefined ? undefined : await userOf(token, issuers);
-    if (token === undefined || user === undefined) return refusal({ error: "invalid_token" });
-    const mark = createHash("sha256").update(token).digest("hex").slice(0, 8);
-    const wanted = `${request.method ?? ""} ${request.url?.split("?", 1)[0] ?? ""}`;
-    if (wanted === "GET /v1/stream") return streamAnswer(events(closing));
-    if (
-      wanted === "GET /v1/socket" &&
-      accept(request, response, (socket) => void serveSocket(socket, closing))
-    )
-      return undefined;
-    return routes.get(wanted)?.({ request, user, mark }) ?? jsonAnswer(404, { error: "not_found" });
-  }
-
-  return async (request, response) => {
-    try {
-      const answer = await answerTo(request, response);
-      if (answer !== undefined) send(response, answer);
-    } catch (error) {
-      if (!(error instanceof UserinfoError)) console.error(error);
-      send(
-        response,
-        jsonAnswer(error instanceof UserinfoError ? 503 : 500, { error: "unavailable" }),
-      );
-    }
-  };
-}
-
-function ordersRoutes({ maxAge }: OrdersOptions): ReadonlyMap<string, Answer> {
-  const items = new Items(EXAMPLES);
-  /** By user: the token that was refused, and when. */
-  const refusals = new Map<string, { readonly mark: string; readonly at: number }>();
-  /** By user: the epoch second at which an approval required a new sign-in. */
-  const challenges = new Map<string, number>();
-
-  return new Map<string, Answer>([
-    [
-      "GET /v1/items",
-      ({ request, user, mark }) =>
-        jsonAnswer(200, {
-          items: items.of(user.key),
-          token: mark,
-          cookie: request.headers.cookie ?? null,
-        }),
-    ],
-    [
-      "POST /v1/items",
-      async ({ request, user }) => {
-        const text = newItemText(await textOf(request));
-        if (text === undefined)
-          return jsonAnswer(400, {
-            error: "invalid_item",
-            detail: "Send { text } with 1 to 100 characters.",
+export async function startOrdersApi(
+  issuers: readonly string[],
+  now: () => number,
+): Promise<OrdersApi> {
+  const check = await tokenCheck(issuers, now);
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: 1024 });
+  const server = createServer((request, response) => {
+    check(request.headers.authorization).then(
+      (token) => respond(request, response, token),
+      () =>
+        void response.writeHead(401, { "WWW-Authenticate": 'Bearer error="invalid_token"' }).end(),
+    );
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    check(request.headers.authorization).then(
+      () => {
+        sockets.handleUpgrade(request, socket, head, (open) => {
+          open.on("message", (message: Buffer) => {
+            open.send(`pong ${message.toString()}`);
           });
-        items.of(user.key);
-        return jsonAnswer(201, items.add(user.key, text));
-      },
-    ],
-    [
-      "GET /v1/refused",
-      ({ user, mark }) => {
-        const before = refusals.get(user.key);
-        const now = Date.now();
-        const isOver = before === undefined || now - before.at > REFUSAL;
-        if (isOver) refusals.set(user.key, { mark, at: now });
-        if (isOver || before.mark === mark) return refusal({ error: "invalid_token" });
-        return jsonAnswer(200, {
-          refused: before.mark,
-          accepted: mark,
-          secondsAgo: Math.floor((now - before.at) / 1000),
         });
       },
-    ],
-    [
-      "POST /v1/approvals",
-      ({ user: { key, signedInAt } }) => {
-        if (signedInAt === undefined) return jsonAnswer(403, { error: "sign_in_time_unknown" });
-        const now = Math.floor(Date.now() / 1000);
-        const requiredAt = challenges.get(key);
-        const isRecent =
-          requiredAt !== undefined && signedInAt >= requiredAt && now - signedInAt <= maxAge;
-        if (isRecent)
-          return jsonAnswer(201, { approved: true, secondsSinceSignIn: now - signedInAt });
-        challenges.set(key, now);
-        return refusal({ error: "insufficient_user_authentication", max_age: String(maxAge) });
-      },
-    ],
-  ]);
-}
-
-/** The 401 of RFC 6750 section 3, or of RFC 9470 section 3. */
-function refusal(parameters: Readonly<Record<string, string>>): DemoAnswer {
-  const answer = jsonAnswer(401, parameters);
-  const challenge = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
+      () =>
+        socket.end("HTTP/1.1 401 Unauthorized\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+    );
+  });
+  const address = await listen(server, 0);
   return {
-    ...answer,
-    headers: { ...answer.headers, "WWW-Authenticate": `Bearer ${challenge.join(", ")}` },
+    url: `${address}/`,
+    close() {
+      for (const socket of sockets.clients) socket.terminate();
+      server.close();
+      server.closeAllConnections();
+    },
   };
 }
 
-function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {
-  response.writeHead(status, headers);
-  if (typeof body === "string") response.end(body);
-  else pipeline(body, response, () => {});
+function respond(request: IncomingMessage, response: ServerResponse, token: JWTPayload): void {
+  if (request.url === "/items") {
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ items: ITEMS, token: { iss: token.iss, sub: token.sub } }));
+  } else if (request.url === "/stream") {
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    let parcel = 0;
+    const send = (): void => {
+      parcel += 1;
+      response.write(`data: parcel ${parcel} is on its way\n\n`);
+    };
+    send();
+    const timer = setInterval(send, 1000);
+    response.on("close", () => clearInterval(timer));
+  } else {
+    response.writeHead(404).end();
+  }
+}
+
+async function tokenCheck(issuers: readonly string[], now: () => number): Promise<Check> {
+  const keys = new Map<string | undefined, JWTVerifyGetKey>();
+  for (const issuer of issuers) {
+    const response = await fetch(`${issuer}/.well-known/openid-configuration`);
+    const { jwks_uri } = (await response.json()) as { jwks_uri: string };
+    keys.set(issuer, createRemoteJWKSet(new URL(jwks_uri)));
+  }
+  return async (authorization) => {
+    const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1] ?? "";
+    const issuer = decodeJwt(token).iss ?? "";
+    const issuerKeys = keys.get(issuer);
+    if (issuerKeys === undefined) throw new Error("The token is from an unknown issuer.");
+    const currentDate = new Date(now());
+    const { payload } = await jwtVerify(token, issuerKeys, {
+      issuer,
+      audience: issuer,
+      typ: "at+jwt",
+      currentDate,
+    });
+    return payload;
+  };
 }

@@ -1,6 +1,6 @@
 // Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes
 // a few seconds.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import { rollup } from "rollup";
@@ -247,7 +247,7 @@ export function compileDemo(folder) {
     verbatimModuleSyntax: true,
     inlineSourceMap: true,
   };
-  mkdirSync(folder, { recursive: true });
+  cpSync(path.join(source, "public"), path.join(folder, "public"), { recursive: true });
   for (const file of readdirSync(source).filter((name) => name.endsWith(".ts"))) {
     const { outputText } = ts.transpileModule(readFileSync(path.join(source, file), "utf8"), {
       compilerOptions,

@@ -251,29 +251,7 @@ export const RULES = {
   // The demo imports the package by its name, as an application does.
   demo: {
     folders: [],
-    packages: [
-      ...packageEntries().map(({ name }) => name),
-      ...[
-        "better-sqlite3",
-        "express",
-        "express-session",
-        "@fastify/cookie",
-        "@fastify/session",
-        "@hono/node-server",
-        "@koa/router",
-      ],
-      ...[
-        "@fastify/websocket",
-        "fastify",
-        "hono",
-        "koa",
-        "oidc-provider",
-        "pg",
-        "react",
-        "redis",
-        "ws",
-      ],
-    ],
+    packages: [...packageEntries().map(({ name }) => name), "express", "jose", "ws"],
     builtins: true,
     ownsProcess: true,
   },

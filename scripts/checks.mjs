@@ -37,10 +37,6 @@ const LANES = [
     ],
     ["Build: dist/", ["scripts/build.mjs"]],
     ["Docs: the generated pages are up to date", ["scripts/docs.mjs", "--check"]],
-    [
-      "Types: the demo, with the package's published types",
-      program("typescript/bin/tsc", ["-p", "tsconfig.demo.json"]),
-    ],
     ["Format: prettier --check", program("prettier/bin/prettier.cjs", ["--check", "."])],
   ],
 ];

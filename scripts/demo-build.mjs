@@ -27,16 +27,15 @@ const KEPT = 24 * 3_600_000;
 /** Milliseconds between two signs that a process runs from a build; well below KEPT. */
 const SIGN = 3_600_000;
 
-/** Seconds to wait for another process that builds the same sources. The build takes a few. */
-const WAIT = 60;
+/** Seconds to wait for another process that builds the same sources; on a busy machine, it takes its time. */
+const WAIT = 180;
 
 /**
  * Builds the package and the demo if a source has changed since the last build.
  *
  * The types are neither checked nor written: `npm run build` does both.
  *
- * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo,
- *   `demo/app/` what Vite makes of the single-page application
+ * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo
  */
 export async function currentBuild() {
   const name = hashOfSources(["src", "demo"]);
@@ -64,10 +63,7 @@ async function build(folder) {
   const began = performance.now();
   removeOldBuilds();
   // Loaded only to build: loading it takes longer than everything else that a second start does.
-  const [{ bundlePackage, compileDemo }, { bundleApp }] = await Promise.all([
-    import("./bundle.mjs"),
-    import("./bundle-app.mjs"),
-  ]);
+  const { bundlePackage, compileDemo } = await import("./bundle.mjs");
   const part = `${folder}.${process.pid}.part`;
   mkdirSync(part, { recursive: true });
   // With it, Node.js finds the package by its name from the demo.
@@ -75,7 +71,6 @@ async function build(folder) {
   const bundling = bundlePackage(path.join(part, "dist"));
   compileDemo(path.join(part, "demo"));
   await bundling;
-  await bundleApp(path.join(part, "demo/app"), path.join(part, "dist"));
   renameSync(part, folder);
   console.error(
     `Built:    .builds/${path.basename(folder)} in ${((performance.now() - began) / 1000).toFixed(1)} s`,

@@ -1,7 +1,7 @@
 // What docs/screenshots/ shows: the pictures that pages of the docs name. screenshots.mjs takes
 // them and writes a hash of what each one shows to screenshots.json, and a test compares the hashes
 // with today's pages.
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { repliesOf } from "../test/pages/page-server.mjs";
 import { root } from "./run.mjs";
@@ -18,8 +18,11 @@ export const STATES = {
   "error-provider-unavailable": "error-provider-unavailable",
 };
 
-/** The picture of the demo's single-page application. */
-export const DEMO_APP = "demo-app";
+/** The picture of the demo. */
+export const DEMO = "demo";
+
+/** What decides how the demo looks, besides the stylesheet. */
+const DEMO_FILES = ["screen.ts", "style.ts", "public/demo.js"];
 
 /** The hashes of what the pictures showed when they were taken. */
 export const HASHES = path.join(root, "scripts/screenshots.json");
@@ -27,14 +30,14 @@ export const HASHES = path.join(root, "scripts/screenshots.json");
 /**
  * @param {Parts} parts
  * @returns {Promise<Record<string, string>>} name of the picture -> hash of what it shows now: the
- *   page and its stylesheet, or the files of the demo's application
+ *   page, or the files of the demo, and the stylesheet
  */
 export async function shownNow(parts) {
   const replies = repliesOf(parts, "https://app.example.com");
   const bodyOf = async (/** @type {string} */ address) => (await replies.get(address)?.())?.body;
   const style = await bodyOf("/idpauth/style.css");
   /** @type {Record<string, string>} */
-  const hashes = { [DEMO_APP]: hashOf(demoApp()) };
+  const hashes = { [DEMO]: hashOf([...demoFiles(), style ?? ""]) };
   for (const [name, state] of Object.entries(STATES)) {
     const body = await bodyOf(`/${state}`);
     if (body === undefined || style === undefined) throw new Error(`There is no page ${state}.`);
@@ -43,9 +46,6 @@ export async function shownNow(parts) {
   return hashes;
 }
 
-function demoApp() {
-  const folder = path.join(root, "demo/app");
-  return readdirSync(folder)
-    .toSorted()
-    .map((file) => readFileSync(path.join(folder, file), "utf8"));
+function demoFiles() {
+  return DEMO_FILES.map((file) => readFileSync(path.join(root, "demo", file), "utf8"));
 }

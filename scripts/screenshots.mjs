@@ -1,5 +1,5 @@
 // Takes the pictures of docs/screenshots/, light and dark, in a browser: idpauth's own pages in the
-// states that the docs show, and the demo's single-page application.
+// states that the docs show, and the demo.
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
 import { startDemoProcess } from "./demo-process.mjs";
 import { root } from "./run.mjs";
-import { DEMO_APP, HASHES, shownNow, STATES } from "./screenshot-list.mjs";
+import { DEMO, HASHES, shownNow, STATES } from "./screenshot-list.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -33,10 +33,11 @@ try {
     await take(tab, name);
   }
   await server.close();
-  const demo = await startDemoProcess("main.js", { DEMO_SESSIONS: "memory" });
+  const demo = await startDemoProcess("main.js");
   try {
-    await singlePageApplication(tab, demo.origin);
-    await take(tab, DEMO_APP);
+    await tab.setViewportSize({ width: 1200, height: 600 });
+    await useDemo(tab, demo.origin);
+    await take(tab, DEMO, false);
   } finally {
     await demo.end();
   }
@@ -48,23 +49,25 @@ writeFileSync(HASHES, `${JSON.stringify(await shownNow(parts), undefined, 2)}\n`
 /**
  * @param {Page} tab
  * @param {string} name
+ * @param {boolean} [fullPage] false: what the window shows
  */
-async function take(tab, name) {
+async function take(tab, name, fullPage = true) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await tab.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await tab.screenshot({ path: path.join(TARGET, `${name}-${colorScheme}.png`), fullPage: true });
+    await tab.screenshot({ path: path.join(TARGET, `${name}-${colorScheme}.png`), fullPage });
   }
 }
 
 /**
- * The view with the deadlines, once they tick.
+ * Signs in, and sends the 200 requests.
  *
  * @param {Page} tab
  * @param {string} origin
  */
-async function singlePageApplication(tab, origin) {
-  const address = encodeURIComponent(`${origin}/app/session`);
-  await tab.goto(`${origin}/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${address}`);
-  await tab.getByRole("button", { name: "Ada Lovelace" }).click();
+async function useDemo(tab, origin) {
+  await tab.goto(`${origin}/idpauth/login/?provider=staff`);
+  await tab.getByRole("link", { name: "Ada Lovelace" }).click();
   await tab.getByText("Signed in as Ada Lovelace").waitFor();
+  await tab.getByRole("button", { name: "send 200 requests" }).click();
+  await tab.getByText("200 of 200 succeeded").waitFor();
 }

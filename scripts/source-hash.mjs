@@ -13,7 +13,6 @@ const BUILD = [
     "build.mjs",
     "demo-build.mjs",
     "bundle.mjs",
-    "bundle-app.mjs",
     "browser-size.mjs",
     "entries.mjs",
     "entry-types.mjs",

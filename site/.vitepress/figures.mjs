@@ -14,10 +14,13 @@ const SCREENSHOT = /^(.*\/screenshots\/([\w-]+))-light\.png$/;
  * the background.
  */
 const WIDTH = 900;
+/** @typedef {{ width: number, height: number, shown: number, taken?: number }} Part */
+/** @type {Part} */
 const WHOLE = { width: WIDTH, height: 620, shown: WIDTH };
 const CARD = { width: 470, height: 400, shown: 400 };
+/** @type {Map<string, Part>} */
 const PARTS = new Map([
-  ["demo-app", { width: 720, height: 1120, shown: 460 }],
+  ["demo", { width: 1200, height: 600, shown: 900, taken: 1200 }],
   ["index", CARD],
   ["error", { ...CARD, height: 510 }],
   ["sessions", { ...CARD, height: 632 }],
@@ -76,10 +79,15 @@ function picture(file, { title, description, wide, narrow }) {
  * @param {string} text
  */
 function screenshot(file, name, text) {
-  const { width, height, shown } = PARTS.get(name) ?? PARTS.get(name.replace(/-.*/, "")) ?? WHOLE;
+  const {
+    width,
+    height,
+    shown,
+    taken = WIDTH,
+  } = PARTS.get(name) ?? PARTS.get(name.replace(/-.*/, "")) ?? WHOLE;
   const images = ["light", "dark"].map(
     (scheme) =>
-      `<img class="${scheme}" src="${file}-${scheme}.png" alt="${quoted(text)}" loading="lazy" style="width: ${(100 * WIDTH) / width}%">`,
+      `<img class="${scheme}" src="${file}-${scheme}.png" alt="${quoted(text)}" loading="lazy" style="width: ${(100 * taken) / width}%">`,
   );
   return `<p class="screenshot" style="max-width: ${shown}px; aspect-ratio: ${width} / ${height}">${images.join("")}</p>`;
 }

@@ -205,7 +205,7 @@ describe("the words of the documentation", () => {
   });
 
   it.each([
-    'The Host header, `DEMO_HOST` and `session: "host"` are names.',
+    'The Host header, `HOST` and `session: "host"` are names.',
     "```js\nconst visitor = sealed;\n```",
     "[x](frameworks.md#a-host)",
     "Nobody is signed out, and anybody can tell.",

@@ -79,7 +79,7 @@ describe("the project's package.json", () => {
       ),
     );
     expect(own.length).toBeGreaterThan(5);
-    // The demo and `idpauth/react` use React as well.
+    // `idpauth/react` uses React as well.
     const shared = ["react", "react-dom", "@types/react", "@types/react-dom"].map(
       (name) => `node_modules/${name}`,
     );

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { PICTURES } from "../../scripts/interop/keycloak/console-pictures.mjs";
-import { DEMO_APP, HASHES, shownNow, STATES } from "../../scripts/screenshot-list.mjs";
+import { DEMO, HASHES, shownNow, STATES } from "../../scripts/screenshot-list.mjs";
 import { stylesheet } from "../../src/http/reply.js";
 import { createPages } from "../../src/pages/pages.js";
 import { popupPage } from "../../src/pages/popup-page.js";
@@ -26,7 +26,7 @@ it("each screenshot is on a page, in light and dark, and there is no other", () 
       ),
     ])
     .map(([, name]) => name);
-  const names = [DEMO_APP, ...Object.keys(STATES)].toSorted();
+  const names = [DEMO, ...Object.keys(STATES)].toSorted();
   expect(onPages.toSorted()).toEqual(names);
   const pictures = readdirSync(SCREENSHOTS).filter((file) => !/\.svg$|^keycloak-/.test(file));
   expect(pictures.toSorted()).toEqual(
