@@ -59,7 +59,7 @@ const PLANS = [
     plan: "fapi2-security-profile-final-client-test-plan",
     title: "FAPI 2.0 Security Profile, without sender-constrained tokens",
     words:
-      "As in the suite, the client pushes each authorization request (PAR) and authenticates with its key (`private_key_jwt`). idpauth isn't a FAPI client: its tokens are bearer tokens, where FAPI requires DPoP or mutual TLS, and it accepts RS256, where FAPI requires PS256, ES256 or EdDSA.",
+      "As in the suite, the client pushes each authorization request (PAR) and authenticates with its key (`private_key_jwt`). idpauth isn't a FAPI client: its tokens are bearer tokens, although FAPI requires DPoP or mutual TLS. It also accepts RS256, although FAPI requires PS256, ES256 or EdDSA.",
   },
 ];
 

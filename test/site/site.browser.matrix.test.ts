@@ -284,6 +284,20 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await context.close();
   }, 240_000);
 
+  it("prints the threat model without menus, and with whole tables", async () => {
+    const a4 = { width: 688, height: 1000 };
+    const { tab } = await open("/reference/threat-model.html", { viewport: a4 });
+    await tab.emulateMedia({ media: "print" });
+    for (const menu of [".VPNav", ".VPLocalNav", ".VPSidebar"])
+      expect(await tab.locator(menu).first().isVisible(), menu).toBe(false);
+    const hidden = await tab.evaluate<number[]>(
+      `[...document.querySelectorAll(".vp-doc table")].map((table) => table.scrollWidth - table.clientWidth)`,
+    );
+    expect(hidden.length).toBeGreaterThan(4);
+    expect(hidden.filter((pixels) => pixels > 0)).toEqual([]);
+    await tab.close();
+  });
+
   it.each(["light", "dark"] as const)(
     "shows the screenshots of signing-out.md that are %s, as wide as a phone at most",
     async (colorScheme) => {
