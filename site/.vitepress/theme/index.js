@@ -6,6 +6,7 @@ import SessionTimeline from "./SessionTimeline.vue";
 import { followSidebar } from "./sidebar-state.js";
 import "./style.css";
 import "./tables.css";
+import "./print.css";
 
 const nav = menuOf(sections);
 const sidebar = sidebarsOf(sections);
