@@ -199,6 +199,9 @@ export const ALIASES = {
     ],
   },
   "about/rfc-10017.md": { "": ["bff", "backend for frontend", "browser-based apps"] },
+  "reference/threat-model.md": {
+    "": ["white paper", "whitepaper", "STRIDE", "threat modelling", "pentest", "attack surface"],
+  },
   "reference/glossary.md": {
     "": [
       "terms",
