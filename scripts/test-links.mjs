@@ -132,13 +132,16 @@ function findIds() {
 
 /**
  * @param {string} folder
- * @returns {string[]} the TypeScript files below it
+ * @returns {string[]} the TypeScript files below it, without those of installed packages
  */
 function filesIn(folder) {
-  return readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
-    .map((file) => path.posix.join(folder, file.replaceAll(path.sep, "/")))
-    .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/"))
-    .toSorted();
+  const entries = readdirSync(path.join(root, folder), { withFileTypes: true });
+  const files = entries.flatMap((entry) => {
+    const file = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : filesIn(file);
+    return file.endsWith(".ts") ? file : [];
+  });
+  return files.toSorted();
 }
 
 /** @param {string} file */
