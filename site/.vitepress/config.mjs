@@ -1,7 +1,9 @@
 // The site of the documentation. Its pages are those of docs/, so the same files serve the
 // repository, the npm package and the site.
+import { fileURLToPath } from "node:url";
 import { withAliases } from "./aliases.mjs";
 import { richImages } from "./figures.mjs";
+import { described, ICONS, shareHead, VERSION } from "./head.mjs";
 import { fittingTables } from "./tables.mjs";
 import { tabs } from "./tabs.mjs";
 
@@ -12,8 +14,7 @@ const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md)|explanation\/decisi
 
 /** The home page: without the menu and the outline, and wider. */
 const HOME = {
-  title: "OpenID Connect sign-in and sessions for Node.js",
-  frontmatter: { sidebar: false, aside: false, pageClass: "home" },
+  frontmatter: { sidebar: false, aside: false, outline: false, next: false, pageClass: "home" },
 };
 
 /** @type {import("vitepress").UserConfig} */
@@ -23,10 +24,14 @@ export default {
   description: "OpenID Connect sign-in and server-side sessions for Node.js web apps.",
   // scripts/site.mjs copies the pages of docs/ to this folder.
   srcDir: "pages",
-  // Without an icon, browsers request one that isn't there.
-  head: [["link", { rel: "icon", href: "data:," }]],
-  // In the page, a repository would show this as a table.
-  transformPageData: ({ relativePath }) => (relativePath === "index.md" ? HOME : undefined),
+  head: ICONS,
+  transformHead: shareHead,
+  // In the page, a repository would show the home page's front matter as a table.
+  transformPageData: (page, context) => ({
+    ...(page.relativePath === "index.md" && HOME),
+    ...described(page, context),
+  }),
+  vite: { publicDir: fileURLToPath(new URL("../public", import.meta.url)) },
   outDir: "dist",
   cacheDir: "node_modules/.cache/vitepress",
   // Addresses of the application that a page describes.
@@ -40,6 +45,9 @@ export default {
     languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {
+    logo: { light: "/logo-light.svg", dark: "/logo-dark.svg", alt: "" },
+    // The theme adds it to the menu.
+    version: VERSION,
     outline: [2, 3],
     search: {
       provider: "local",

@@ -4,9 +4,12 @@
 import { figures } from "../diagrams/index.mjs";
 
 /** An interactive figure is a component of the theme. */
-const COMPONENTS = new Map([["session-timeline", "<SessionTimeline />"]]);
+const COMPONENTS = new Map([
+  ["race", "<RaceFigure />"],
+  ["session-timeline", "<SessionTimeline />"],
+]);
 
-const FIGURE = /^(.*\/diagrams\/([\w-]+))\.svg$/;
+const FIGURE = /^((?:.*\/)?diagrams\/([\w-]+))\.svg$/;
 const SCREENSHOT = /^(.*\/screenshots\/([\w-]+))-light\.png$/;
 
 /**

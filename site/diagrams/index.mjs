@@ -5,6 +5,7 @@ import * as guardCost from "./guard-cost.mjs";
 import * as guardedRequest from "./guarded-request.mjs";
 import * as lifeOfASession from "./life-of-a-session.mjs";
 import * as peersRace from "./peers-race.mjs";
+import * as race from "./race.mjs";
 import * as sessionTimeline from "./session-timeline.mjs";
 import * as severalServices from "./several-services.mjs";
 import * as signIn from "./sign-in.mjs";
@@ -23,6 +24,7 @@ const FIGURES = {
   "guarded-request": guardedRequest,
   "guard-cost": guardCost,
   "peers-race": peersRace,
+  race,
 };
 
 /**

@@ -20,7 +20,7 @@ function imagesIn(image: RegExp): { name: string; text: string }[] {
   );
 }
 
-const places = imagesIn(/^!\[(.+)\]\(\.\.\/diagrams\/(.+)\.svg\)$/gm);
+const places = imagesIn(/^!\[(.+)\]\((?:\.\.\/)?diagrams\/(.+)\.svg\)$/gm);
 
 /** The relative luminance of WCAG 2. */
 function luminance(color: string): number {

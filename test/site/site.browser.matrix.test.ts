@@ -23,6 +23,7 @@ const executablePath = await chromiumForTests();
 const KINDS = [
   "/",
   "/start/",
+  "/404.html",
   "/start/express.html",
   "/how-to/authorization.html",
   "/how-to/sessions.html",
@@ -223,6 +224,96 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
+  it("plays the race with the keyboard, and tells each step to a screen reader", async () => {
+    const { tab } = await open("/", { reducedMotion: "reduce" });
+    const text = tab.locator(".race .step");
+    const counts = tab.locator(".race .counts dd");
+    // It shows the end, and nothing moves by itself.
+    expect(await counts.allInnerTexts()).toEqual(["1", "200 of 200", "0"]);
+    expect(await text.getAttribute("aria-live")).toBe("off");
+    await tab.locator(".race").getByRole("button", { name: "Restart" }).focus();
+    await tab.keyboard.press("Enter");
+    expect(await counts.allInnerTexts()).toEqual(["0", "0 of 200", "0"]);
+    expect(await text.getAttribute("aria-live")).toBe("polite");
+    await tab.locator(".race").getByRole("button", { name: "Step" }).focus();
+    for (let step = 0; step < 2; step += 1) await tab.keyboard.press("Enter");
+    expect(await text.innerText()).toContain("Process A is killed before its token request");
+    const slider = tab.getByLabel("Step of the race");
+    expect(await slider.getAttribute("aria-valuetext")).toBe("Step 3 of 8, after 0.03 s");
+    await slider.focus();
+    await tab.keyboard.press("ArrowRight");
+    expect(await text.innerText()).toContain("get 503 with Retry-After");
+    await tab.getByLabel("Process A is killed").selectOption("between the two");
+    await slider.focus();
+    await tab.keyboard.press("End");
+    expect(await counts.allInnerTexts()).toEqual(["2", "0 of 200", "1"]);
+    expect(await text.innerText()).toContain("The user has to sign in again");
+    await tab.close();
+  });
+
+  it("plays the race by itself once, unless the reader wants no motion", async () => {
+    const { tab } = await open("/");
+    const text = tab.locator(".race .step");
+    await expect.poll(() => text.innerText(), { timeout: 10_000 }).toContain("arrive at once");
+    expect(await text.getAttribute("aria-live")).toBe("off");
+    await tab.locator(".race").getByRole("button", { name: "Pause" }).click();
+    expect(await tab.locator(".race .play").innerText()).toBe("Play");
+    await tab.close();
+  });
+
+  it("shows the race's end without JavaScript", async () => {
+    const { tab } = await open("/", { javaScriptEnabled: false });
+    expect(await tab.locator(".race .counts dd").allInnerTexts()).toEqual(["1", "200 of 200", "0"]);
+    expect(await tab.locator(".race button").first().isVisible()).toBe(false);
+    await tab.close();
+  });
+
+  it("shows the guarantees as cards on a phone", async () => {
+    const { tab } = await open("/", { viewport: { width: 390, height: 900 } });
+    const rows = tab.locator(".vp-doc tbody tr");
+    expect(await rows.count()).toBe(7);
+    for (const row of await rows.all())
+      expect((await row.boundingBox())?.width).toBeLessThanOrEqual(342);
+    expect(await tab.locator(".vp-doc tbody [data-label=Tests]").count()).toBe(7);
+    await tab.close();
+  });
+
+  it("suggests pages whose address is like the one that doesn't exist", async () => {
+    // A static host serves this page for each address that it doesn't have.
+    const page = await browser.newPage();
+    await page.route("**/guides/step-up", async (route) =>
+      route.fulfill({
+        contentType: "text/html",
+        body: await readFile(path.join(DIST, "404.html"), "utf8"),
+      }),
+    );
+    await page.goto(`${server.origin}/guides/step-up`, { waitUntil: "networkidle" });
+    expect(await page.locator("h1").innerText()).toBe("There's no page at this address");
+    expect(await page.locator(".not-found a").first().getAttribute("href")).toBe(
+      "/how-to/step-up.html",
+    );
+    await page.close();
+  });
+
+  it("gives each page a description of its own, an icon, and what a link to it shows elsewhere", async () => {
+    const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter(
+      (name) => name.endsWith(".html") && !/^(?:e\/|404)/.test(name),
+    );
+    const descriptions = new Map<string, string[]>();
+    for (const name of names) {
+      const html = await readFile(path.join(DIST, name), "utf8");
+      if (html.includes('http-equiv="refresh"')) continue;
+      const [, description = ""] = /<meta name="description" content="([^"]+)"/.exec(html) ?? [];
+      descriptions.set(description, [...(descriptions.get(description) ?? []), name]);
+      expect(html, name).toContain(`<meta property="og:description" content="${description}">`);
+      expect(html, name).toContain('<link rel="icon" href="/favicon.svg"');
+    }
+    expect([...descriptions].filter(([, pages]) => pages.length > 1)).toEqual([]);
+    expect(descriptions.size).toBeGreaterThan(80);
+    for (const file of ["favicon.svg", "favicon-32.png", "apple-touch-icon.png", "social.png"])
+      expect(existsSync(path.join(DIST, file)), file).toBe(true);
+  });
+
   it("computes the session timeline with the keyboard", async () => {
     const { tab } = await open("/how-to/sessions.html");
     const result = tab.locator(".timeline .result");
@@ -308,9 +399,14 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
       const images = tab.locator(`.screenshot img.${colorScheme}`);
       expect(await images.count()).toBe(2);
       for (const image of await images.all()) await image.scrollIntoViewIfNeeded();
-      await tab.waitForFunction(
-        `[...document.querySelectorAll(".screenshot img.${colorScheme}")].every((image) => image.naturalWidth === 900)`,
-      );
+      // The page's policy lets no script poll.
+      await expect
+        .poll(() =>
+          tab.evaluate(
+            `[...document.querySelectorAll(".screenshot img.${colorScheme}")].every((image) => image.naturalWidth === 900)`,
+          ),
+        )
+        .toBe(true);
       for (const box of await tab.locator(".screenshot").all())
         expect((await box.boundingBox())?.width).toBeLessThanOrEqual(342);
       expect(await tab.locator(".screenshot img:visible").count()).toBe(2);

@@ -1,10 +1,13 @@
 import DefaultTheme from "vitepress/theme";
+import { defineAsyncComponent, h } from "vue";
 import { data as sections } from "../sections.data.mjs";
 import { menuOf, sidebarsOf } from "../sidebar.mjs";
 import { rememberTabs } from "./code-groups.js";
+import NotFound from "./NotFound.vue";
 import SessionTimeline from "./SessionTimeline.vue";
 import { followSidebar } from "./sidebar-state.js";
 import "./style.css";
+import "./home.css";
 import "./tables.css";
 import "./print.css";
 
@@ -14,14 +17,21 @@ const sidebar = sidebarsOf(sections);
 /** @type {import("vitepress").Theme} */
 export default {
   extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { "not-found": () => h(NotFound) }),
   setup() {
     rememberTabs();
     followSidebar();
   },
   enhanceApp({ app, siteData }) {
+    // Only the home page loads it.
+    const RaceFigure = defineAsyncComponent(() => import("./RaceFigure.vue"));
+    app.component("RaceFigure", RaceFigure);
     app.component("SessionTimeline", SessionTimeline);
     // In the configuration, the menus of all pages would be in the HTML of each page.
     const { themeConfig } = siteData.value;
-    siteData.value = { ...siteData.value, themeConfig: { ...themeConfig, nav, sidebar } };
+    siteData.value = {
+      ...siteData.value,
+      themeConfig: { ...themeConfig, nav: [...nav, themeConfig.version], sidebar },
+    };
   },
 };
