@@ -235,7 +235,13 @@ function startProcess(name: ProcessName, world: World, kill: Kill): RaceProcess 
     },
     revoke: () => Promise.resolve(true),
   } satisfies Partial<Provider> as unknown as Provider;
-  const registration: Registration = { ...CLIENT, key: undefined, name: "provider", provider };
+  const registration: Registration = {
+    ...CLIENT,
+    key: undefined,
+    name: "provider",
+    icon: undefined,
+    provider,
+  };
   const shared = {
     clock,
     events,
