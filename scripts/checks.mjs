@@ -18,12 +18,15 @@ const TYPES = [
 ];
 
 /**
- * Within a lane a check starts after the one before it passed. Linting takes as long as the others
- * together.
+ * Within a lane a check starts after the one before it passed. Format and lint take as long as the
+ * others together.
  * @type {readonly (readonly Check[])[]}
  */
 const LANES = [
-  [["Lint: eslint", ["scripts/lint.mjs"]]],
+  [
+    ["Format: prettier --check", program("prettier/bin/prettier.cjs", ["--check", "."])],
+    ["Lint: eslint", ["scripts/lint.mjs"]],
+  ],
   [
     ["Imports: they point down only", ["scripts/check-imports.mjs"]],
     ["Types: tsc", program("typescript/bin/tsc", TYPES)],
@@ -37,7 +40,6 @@ const LANES = [
     ],
     ["Build: dist/", ["scripts/build.mjs"]],
     ["Docs: the generated pages are up to date", ["scripts/docs.mjs", "--check"]],
-    ["Format: prettier --check", program("prettier/bin/prettier.cjs", ["--check", "."])],
   ],
 ];
 
