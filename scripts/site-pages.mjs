@@ -32,7 +32,7 @@ const REPOSITORY_PAGES = new Map([
   ["SECURITY.md", "docs/about/security-policy.md"],
 ]);
 
-/** Pages for maintainers and reviewers. They are not in the search and not in llms-full.txt. */
+/** Pages for maintainers and reviewers. They are not in llms-full.txt. */
 const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md$)|explanation\/decisions\.md$)/;
 
 /**

@@ -1,3 +1,6 @@
+/** How often a word is added, because a page that is about something says so often. */
+const COPIES = 4;
+
 /**
  * What people type into the search that a section's text does not contain, by page and by the
  * anchor of a heading. The search adds the words to the section, and no reader sees them. An empty
@@ -19,6 +22,256 @@ export const ALIASES = {
       "auth.js",
       "next-auth",
       "NextAuth",
+    ],
+  },
+  "about/evidence.md": {
+    "": ["audit", "security audit", "penetration test", "certification"],
+  },
+  "about/not-supported.md": {
+    "": ["DPoP", "mTLS", "FAPI", "SAML", "LDAP", "limitations", "JAR", "CIBA"],
+  },
+  "about/other-callers.md": {
+    "": [
+      "M2M",
+      "machine to machine",
+      "service account",
+      "client credentials",
+      "API key",
+      "JWT validation",
+    ],
+    "mobile-and-desktop-apps": ["iOS", "Android", "native app", "Electron", "React Native"],
+  },
+  "about/project.md": {
+    "": ["license", "MIT", "maintainers", "provenance", "SBOM", "funding"],
+  },
+  "about/rfc-10017.md": {
+    "": ["bff", "backend for frontend", "browser-based apps"],
+  },
+  "about/roadmap.md": {
+    "": ["planned features", "upcoming"],
+  },
+  "about/support.md": {
+    "": ["upgrade", "upgrading", "semver", "LTS", "deprecation"],
+    "updating-while-users-are-signed-in": ["upgrade"],
+    typescript: ["moduleResolution"],
+  },
+  "deploy/containers.md": {
+    "": [
+      "Dockerfile",
+      "docker compose",
+      "k8s",
+      "Ingress",
+      "Gateway API",
+      "Helm",
+      "health check",
+      "graceful shutdown",
+      "liveness",
+      "readiness",
+    ],
+  },
+  "deploy/forward-auth.md": {
+    "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"],
+  },
+  "deploy/proxies.md": {
+    "": [
+      "behind a reverse proxy",
+      "ingress",
+      "ALB",
+      "ELB",
+      "Apache httpd",
+      "mod_proxy",
+      "HAProxy",
+      "CDN",
+      "X-Forwarded-Host",
+      "load balancer",
+    ],
+  },
+  "deploy/serverless.md": {
+    "": [
+      "Lambda",
+      "Vercel",
+      "Netlify",
+      "Cloud Run",
+      "Cloudflare Workers",
+      "edge",
+      "cold start",
+      "AWS",
+      "Azure Functions",
+    ],
+  },
+  "deploy/sizing.md": {
+    "": ["memory usage", "Redis memory", "capacity", "pricing"],
+  },
+  "deploy/store-operation.md": {
+    "": [
+      "garbage collection",
+      "expired sessions",
+      "disaster recovery",
+      "dump",
+      "backup",
+      "restore",
+      "cleanup",
+    ],
+  },
+  "explanation/backend-for-frontend.md": {
+    "": [
+      "bff",
+      "tokens in localStorage",
+      "where to store tokens",
+      "token-mediating backend",
+      "XSS",
+    ],
+  },
+  "explanation/failures.md": {
+    "": [
+      "high availability",
+      "outage",
+      "failover",
+      "resilience",
+      "Redis down",
+      "provider down",
+      "database down",
+      "provider outage",
+      "unavailable",
+      "503",
+    ],
+  },
+  "explanation/guarantees.md": {
+    "": [
+      "concurrent refresh",
+      "race condition",
+      "refresh token rotation",
+      "reuse detection",
+      "concurrency",
+    ],
+  },
+  "explanation/performance.md": {
+    "": ["benchmark", "latency", "throughput", "overhead", "requests per second"],
+  },
+  "explanation/security.md": {
+    "": ["security audit", "pentest", "threats", "token storage"],
+  },
+  "how-to/access-logs.md": {
+    "": ["request log", "pino", "morgan", "log the user", "redact", "logging", "logs", "winston"],
+  },
+  "how-to/audit-log.md": {
+    "": ["audit trail", "compliance", "GDPR", "login history", "personal data"],
+  },
+  "how-to/authorization.md": {
+    "": ["roles", "RBAC", "permissions", "groups", "access control"],
+  },
+  "how-to/call-an-api.md": {
+    "": ["access token", "downstream API", "audience", "on behalf of"],
+  },
+  "how-to/csrf.md": {
+    "": ["CSRF", "CORS", "XSRF", "csurf", "CSRF token"],
+  },
+  "how-to/fetch-frameworks.md": {
+    "": ["Remix", "Nuxt", "SolidStart", "Elysia"],
+  },
+  "how-to/keys.md": {
+    "": ["private_key_jwt", "client assertion", "certificate", "JWKS"],
+  },
+  "how-to/live-connections.md": {
+    "": ["SSE", "server-sent events", "EventSource", "socket.io", "ws"],
+  },
+  "how-to/login-parameters.md": {
+    "": ["acr_values", "prompt", "ui_locales", "authorization parameters"],
+  },
+  "how-to/nextjs.md": {
+    "": ["nextjs", "app router", "server actions", "middleware"],
+  },
+  "how-to/operations.md": {
+    "": ["metrics", "Prometheus", "Grafana", "observability"],
+  },
+  "how-to/production.md": {
+    "": ["production", "checklist", "go live", "hardening"],
+  },
+  "how-to/proxy.md": {
+    "": ["API gateway", "http-proxy-middleware", "BFF proxy"],
+  },
+  "how-to/pushed-requests.md": {
+    "": ["PAR", "pushed authorization requests", "RFC 9126"],
+  },
+  "how-to/react-vue-svelte.md": {
+    "": ["Angular", "hooks", "useSession"],
+  },
+  "how-to/sessions.md": {
+    "": [
+      "session timeout",
+      "session expires",
+      "stay signed in",
+      "remember me",
+      "logged out after an hour",
+    ],
+    "run-several-processes": [
+      "cluster",
+      "load balancer",
+      "sticky sessions",
+      "horizontal scaling",
+      "session lost",
+    ],
+  },
+  "how-to/several-components.md": {
+    "": ["multi-tenant"],
+    "many-tenants": ["multi-tenant", "tenancy", "SaaS"],
+  },
+  "how-to/several-providers.md": {
+    "": ["multi-tenant", "multiple providers", "social login", "multiple issuers"],
+  },
+  "how-to/several-services.md": {
+    "": ["SSO", "single sign-on", "microservices", "gateway", "subdomains"],
+  },
+  "how-to/signing-out.md": {
+    "": [
+      "log out",
+      "logout",
+      "single sign-out",
+      "SLO",
+      "log out everywhere",
+      "logout everywhere",
+      "sign out everywhere",
+      "backchannel logout",
+    ],
+    "end-sessions-from-your-code": [
+      "log out everywhere",
+      "revoke sessions",
+      "kick user",
+      "list sessions",
+    ],
+  },
+  "how-to/single-page-applications.md": {
+    "": ["SPA", "front end", "frontend", "axios"],
+  },
+  "how-to/step-up.md": {
+    "": ["MFA", "2FA", "multi-factor", "step up", "acr_values", "max_age", "reauthenticate"],
+  },
+  "how-to/stores.md": {
+    "": ["custom store", "DynamoDB", "MongoDB", "MySQL"],
+  },
+  "how-to/telemetry.md": {
+    "": [
+      "metrics",
+      "tracing",
+      "spans",
+      "OTel",
+      "traceparent",
+      "Datadog",
+      "Grafana",
+      "observability",
+    ],
+  },
+  "how-to/testing.md": {
+    "": [
+      "Cypress",
+      "Playwright",
+      "supertest",
+      "Jest",
+      "mock user",
+      "fake user",
+      "e2e",
+      "end-to-end",
+      "CI",
     ],
   },
   "how-to/troubleshooting.md": {
@@ -98,31 +351,6 @@ export const ALIASES = {
     ],
     "back-channel-logout-doesnt-arrive": ["backchannel logout not working", "logout token"],
   },
-  "how-to/sessions.md": {
-    "": [
-      "session timeout",
-      "session expires",
-      "stay signed in",
-      "remember me",
-      "logged out after an hour",
-    ],
-    "run-several-processes": [
-      "cluster",
-      "load balancer",
-      "sticky sessions",
-      "horizontal scaling",
-      "session lost",
-    ],
-  },
-  "how-to/signing-out.md": {
-    "": ["log out", "logout", "single sign-out", "SLO"],
-    "end-sessions-from-your-code": [
-      "log out everywhere",
-      "revoke sessions",
-      "kick user",
-      "list sessions",
-    ],
-  },
   "how-to/upgrades-and-keys.md": {
     "": [
       "key rotation",
@@ -131,76 +359,63 @@ export const ALIASES = {
       "SIGTERM",
       "secret leaked",
       "incident response",
+      "upgrade",
+      "deployment",
+      "rolling update",
     ],
   },
-  "how-to/operations.md": {
-    "": ["metrics", "Prometheus", "Grafana", "observability"],
+  "how-to/user-table.md": {
+    "": ["user database", "local users", "Prisma", "account linking"],
   },
-  "how-to/telemetry.md": {
+  "how-to/users-and-claims.md": {
+    "": ["custom claims", "profile", "userinfo", "email", "user info"],
+  },
+  "how-to/your-pages.md": {
+    "": ["branding", "theme", "custom error page", "translation", "localization", "i18n"],
+  },
+  "migrate/auth-js.md": {
+    "": ["next-auth", "NextAuth"],
+  },
+  "providers/entra-id.md": {
+    "": ["Azure", "Azure AD", "Active Directory", "Microsoft 365"],
+  },
+  "providers/generic.md": {
+    "": ["OneLogin", "Ping", "ADFS", "FusionAuth", "Logto", "Apple", "GitHub"],
+  },
+  "providers/self-hosted.md": {
+    "": ["Authelia", "Kanidm", "Dex"],
+  },
+  "reference/accessors.md": {
+    "the-accessors": ["get_credentials", "check_idp_authentication", "revoke_idp_token"],
+    "the-guard": ["idp_required", "decorator", "login required"],
+    "": ["getCredentials", "getSession", "requireSession"],
+  },
+  "reference/compatibility.md": {
     "": [
-      "metrics",
-      "tracing",
-      "spans",
-      "OTel",
-      "traceparent",
-      "Datadog",
-      "Grafana",
-      "observability",
+      "supported versions",
+      "requirements",
+      "Node version",
+      "browser support",
+      "peer dependencies",
+      "TypeScript",
+      "Bun",
+      "Deno",
     ],
   },
-  "reference/events.md": { "": ["PII", "GDPR", "data protection", "log fields", "event types"] },
-  "how-to/access-logs.md": { "": ["request log", "pino", "morgan", "log the user", "redact"] },
-  "how-to/audit-log.md": { "": ["audit trail", "compliance", "GDPR", "login history"] },
-  "deploy/containers.md": {
+  "reference/errors.md": {
+    "": ["error codes", "login loop", "state mismatch", "redirect_uri_mismatch"],
+  },
+  "reference/events.md": {
     "": [
-      "Dockerfile",
-      "docker compose",
-      "k8s",
-      "Ingress",
-      "Gateway API",
-      "Helm",
-      "health check",
-      "graceful shutdown",
-      "liveness",
-      "readiness",
+      "PII",
+      "GDPR",
+      "data protection",
+      "log fields",
+      "event types",
+      "logging",
+      "logs",
+      "personal data",
     ],
-  },
-  "deploy/serverless.md": {
-    "": ["Lambda", "Vercel", "Netlify", "Cloud Run", "Cloudflare Workers", "edge", "cold start"],
-  },
-  "deploy/proxies.md": {
-    "": [
-      "behind a reverse proxy",
-      "ingress",
-      "ALB",
-      "ELB",
-      "Apache httpd",
-      "mod_proxy",
-      "HAProxy",
-      "CDN",
-      "X-Forwarded-Host",
-      "load balancer",
-    ],
-  },
-  "deploy/forward-auth.md": {
-    "": ["auth_request", "forward_auth", "ForwardAuth", "oauth2-proxy", "protect any application"],
-  },
-  "deploy/sizing.md": { "": ["memory usage", "Redis memory", "capacity", "pricing"] },
-  "deploy/store-operation.md": {
-    "": ["garbage collection", "expired sessions", "disaster recovery", "dump"],
-  },
-  "explanation/backend-for-frontend.md": {
-    "": [
-      "bff",
-      "tokens in localStorage",
-      "where to store tokens",
-      "token-mediating backend",
-      "XSS",
-    ],
-  },
-  "about/rfc-10017.md": { "": ["bff", "backend for frontend", "browser-based apps"] },
-  "reference/threat-model.md": {
-    "": ["white paper", "whitepaper", "STRIDE", "threat modelling", "pentest", "attack surface"],
   },
   "reference/glossary.md": {
     "": [
@@ -215,10 +430,16 @@ export const ALIASES = {
       "relying party",
     ],
   },
-  "explanation/performance.md": {
-    "": ["benchmark", "latency", "throughput", "overhead", "requests per second"],
+  "reference/settings.md": {
+    "": [
+      "environment variables",
+      "configuration",
+      "SameSite",
+      "cookie name",
+      "CORS",
+      "session timeout",
+    ],
   },
-  "explanation/failures.md": { "": ["high availability", "outage", "failover", "resilience"] },
   "reference/specification-names.md": {
     "": [
       "get_credentials",
@@ -230,31 +451,17 @@ export const ALIASES = {
     ],
     "departures-from-its-letter": ["differences from the specification", "deviations"],
   },
-  "reference/accessors.md": {
-    "the-accessors": ["get_credentials", "check_idp_authentication", "revoke_idp_token"],
-    "the-guard": ["idp_required", "decorator", "login required"],
+  "reference/threat-model.md": {
+    "": ["white paper", "whitepaper", "STRIDE", "threat modelling", "pentest", "attack surface"],
   },
-  "reference/errors.md": {
-    "": ["error codes", "login loop", "state mismatch", "redirect_uri_mismatch"],
+  "start/nextjs.md": {
+    "": ["nextjs", "next"],
   },
-  "reference/settings.md": {
-    "": [
-      "environment variables",
-      "configuration",
-      "SameSite",
-      "cookie name",
-      "CORS",
-      "session timeout",
-    ],
+  "start/single-page-application.md": {
+    "": ["SPA", "front end", "frontend"],
   },
-  "reference/compatibility.md": {
-    "": [
-      "supported versions",
-      "requirements",
-      "Node version",
-      "browser support",
-      "peer dependencies",
-    ],
+  "tutorial/staff-only.md": {
+    "": ["intranet", "internal tool"],
   },
 };
 
@@ -274,6 +481,9 @@ export function withAliases(html, page, aliases = ALIASES) {
         : new RegExp(`<h[2-6] id="${anchor}"[^>]*>.*?</h[2-6]>`, "s");
     if (!heading.test(text))
       throw new Error(`site/.vitepress/aliases.mjs: ${page} has no heading "${anchor}".`);
-    return text.replace(heading, (found) => `${found}<p>${words.join(". ")}.</p>`);
+    return text.replace(
+      heading,
+      (found) => `${found}${`<p>${words.join(". ")}.</p>`.repeat(COPIES)}`,
+    );
   }, html);
 }

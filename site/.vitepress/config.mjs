@@ -1,16 +1,11 @@
 // The site of the documentation. Its pages are those of docs/, so the same files serve the
 // repository, the npm package and the site.
 import { fileURLToPath } from "node:url";
-import { withAliases } from "./aliases.mjs";
 import { richImages } from "./figures.mjs";
 import { described, ICONS, shareHead, VERSION } from "./head.mjs";
+import { searchableHtml } from "./search-index.mjs";
 import { fittingTables } from "./tables.mjs";
 import { tabs } from "./tabs.mjs";
-
-/**
- * Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not.
- */
-const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md)|explanation\/decisions\.md)/;
 
 /** The home page: without the menu and the outline, and wider. */
 const HOME = {
@@ -59,15 +54,12 @@ export default {
          */
         _render(source, env, markdown) {
           const html = markdown.render(source, env);
-          // Of the API reference, the names of the exports. Its members would hide the guides.
-          if (env.relativePath.startsWith("api/"))
-            return (html.match(/<h([123])\b.*?<\/h\1>/gs) ?? []).join("");
-          if (INTERNAL.test(env.relativePath) || env.frontmatter?.["search"] === false) return "";
-          return withAliases(html, env.relativePath);
+          return env.frontmatter?.["search"] === false
+            ? ""
+            : searchableHtml(html, env.relativePath);
         },
-        miniSearch: {
-          searchOptions: { boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.2, prefix: true },
-        },
+        // With the text of what it finds. The theme adds the options for queries.
+        detailedView: true,
       },
     },
     docFooter: { prev: "Previous", next: "Next" },

@@ -1,6 +1,6 @@
 // What the theme makes the menus from, read from the pages when the site is built. VitePress reads
 // files of this name, `*.data.mjs`.
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { withTitles } from "./sidebar.mjs";
@@ -17,20 +17,9 @@ export default {
  * @returns {import("./sidebar.mjs").GroupItem[]}
  */
 export function readSections(pages) {
-  return withTitles((page) => titleOf(pages, page), referencePages(pages));
-}
-
-/**
- * @param {string} pages
- * @returns {import("./sidebar.mjs").ReferencePage[]} what scripts/site-reference.mjs wrote
- */
-function referencePages(pages) {
-  const list = path.join(pages, "api/pages.json");
-  if (existsSync(list)) return JSON.parse(readFileSync(list, "utf8"));
-  return readdirSync(path.join(pages, "api"))
-    .filter((name) => name !== "index.md" && name.endsWith(".md"))
-    .map((name) => name.slice(0, -".md".length))
-    .map((page) => ({ entry: `idpauth/${page}`, page }));
+  /** @type {import("./sidebar.mjs").ReferencePage[]} what scripts/site-reference.mjs wrote */
+  const reference = JSON.parse(readFileSync(path.join(pages, "api/pages.json"), "utf8"));
+  return withTitles((page) => titleOf(pages, page), reference);
 }
 
 /**
