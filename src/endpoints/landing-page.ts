@@ -4,11 +4,12 @@ import type { CommonSettings } from "../config/read-settings.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
-import { queryOf, single } from "../http/request.js";
+import { queryOf } from "../http/request.js";
 import type { IndexState } from "../pages/index-page.js";
 import { userPayload } from "../record/identity.js";
 import { judge, type EndReason } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext } from "./context.js";
 
 /**
@@ -36,28 +37,29 @@ export async function landing(
   const query = new URLSearchParams(queryOf(request.target));
   const error = query.get("error");
   if (error === null) return pages.landing({ state }, request);
-  const failed = { page: record?.final_redirect, provider: single(query, "provider"), origin };
-  return pages.landing(
-    { state, signInError: error, retryHref: retryOf(failed, settings) },
-    request,
-  );
+  const failed = { page: record?.final_redirect, provider: query.get("provider"), origin };
+  const retryHref = retryOf(failed, settings);
+  return pages.landing({ state, signInError: error, retryHref }, request);
 }
 
 interface FailedLogin {
   /** Where this browser's newest login was to lead. */
   readonly page: string | undefined;
   /** Of the address of the landing page, so it can be anything. */
-  readonly provider: { readonly value: string | undefined; readonly repeated: boolean };
+  readonly provider: string | null;
   readonly origin: Origin | undefined;
 }
 
-/** The address of the login that failed. Undefined if it is the login without parameters. */
+/**
+ * The address of the login that failed. Undefined if it is the login without parameters. Another
+ * site may have started that login, or have written the address of this page.
+ */
 function retryOf(
-  { page, provider: { value, repeated }, origin }: FailedLogin,
+  { page, provider: named, origin }: FailedLogin,
   { authFinalRedirectUrl, publicPath, providers }: CommonSettings,
 ): string | undefined {
-  const provider = repeated ? undefined : providers?.find((key) => key === value);
-  const parameters = withoutUndefined({ provider });
+  const provider = providers?.find((key) => key === named);
+  const parameters = { ...withoutUndefined({ provider }), [CROSS_SITE]: "true" };
   if (page === undefined || origin === undefined || page === (authFinalRedirectUrl ?? publicPath))
     return provider === undefined ? undefined : loginPath(publicPath, parameters);
   const absolute = page.startsWith("/") ? `${origin}${page}` : page;

@@ -216,7 +216,7 @@ describe("the index", () => {
       const page = `${OWN_ORIGIN}/reports?a=1&b=2`;
       const login = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`;
       const { href, label } = await cancelled(user, login);
-      expect([href, label]).toEqual([login, "Try again"]);
+      expect([href, label]).toEqual([`${login}&cross_site=true`, "Try again"]);
       expect((await user.get(await user.approve(href))).location).toBe(page);
     });
 

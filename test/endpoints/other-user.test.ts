@@ -359,6 +359,15 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
     expect((await signIn(user, CROSS, GRACE)).status).toBe(302);
   });
 
+  it("still needs consent if the other site's login was refused and the user tries it again", async () => {
+    const user = await signedOut();
+    const target = await approved(user, CROSS, GRACE);
+    const { location } = await user.get(target.replace(/code=[^&]*/, "error=access_denied"));
+    const [again = ""] = linksOf(await user.get(location));
+    expectQuestion(await signIn(user, OWN, GRACE, again));
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
   it.each<[string, Headers]>([
     ["a typed address", { "sec-fetch-site": "none" }],
     ["the application's own page", OWN],
