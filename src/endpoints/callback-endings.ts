@@ -12,7 +12,6 @@ import type { DroppedTokens } from "../ports/provider.js";
 import { stepUpParameters } from "../record/authentication-strength.js";
 import { isText, userPayload, type IdInfo } from "../record/identity.js";
 import type { PendingLogin } from "../record/record.js";
-import type { SignInErrorCode } from "../record/sign-in-errors.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
 import { CROSS_SITE } from "./choose-provider.js";
@@ -91,11 +90,13 @@ export function withoutCode(
   }
   const { code } = response;
   const failedAt = failureAt(login, code, settings.publicPath);
+  const at = login.provider === undefined ? "" : `&provider=${login.provider}`;
   if (!isSilentFailure(login, response))
     return refusal(attempt, {
       tokens: "none",
       reason: code,
-      reply: () => redirect(failedAt ?? landingWith(code, login, settings.publicPath)),
+      // The landing page explains the error, and offers the same login again.
+      reply: () => redirect(failedAt ?? `${settings.publicPath}?error=${code}${at}`),
     });
   return ending("none", () => {
     const line = reasonLine("silent_login_failed", code);
@@ -106,15 +107,6 @@ export function withoutCode(
     );
     return redirect(failedAt ?? login.final_redirect);
   });
-}
-
-/** The landing page that explains the error, and offers the same login again. */
-function landingWith(
-  code: SignInErrorCode,
-  { provider }: PendingLogin,
-  publicPath: string,
-): string {
-  return `${publicPath}?error=${code}${provider === undefined ? "" : `&provider=${provider}`}`;
 }
 
 /** The provider of a login, as events carry it. */
@@ -191,16 +183,23 @@ export async function linkInvalid(
     : redirect(failedAt);
 }
 
+/** The address of another login at the same provider, back to the same page. */
+function loginAgain(
+  { final_redirect: page, redirect_uri: here, provider }: PendingLogin,
+  publicPath: string,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
+  const all = { ...withoutUndefined({ provider }), ...parameters };
+  return loginUrlBackTo(loginPath(publicPath), absolute, all);
+}
+
 /**
  * A login back to the same page for which the provider asks for the account: with single sign-on,
  * it would send the same user again.
  */
 export function anotherAccount(login: PendingLogin, publicPath: string): Action {
-  const { provider } = login;
-  const href = loginUrlBackTo(`${publicPath}login/`, destinationOf(login), {
-    ...withoutUndefined({ provider }),
-    select_account: "true",
-  });
+  const href = loginAgain(login, publicPath, { select_account: "true" });
   return { label: "signedIn.selectAccount", href };
 }
 
@@ -211,26 +210,19 @@ interface Retry {
 }
 
 /**
- * What starts the same login again, from what the first one has checked. It stays a login that
- * another site may have started, if the first one was.
+ * Returns what starts the same login again, from what the first one has checked. It stays a login that another site may have started, if the first one was.
  */
-export function retry({ login, context: { settings } }: Attempt): Retry {
-  const { provider, api, step_up: stepUp = {}, cross_site: isCrossSite } = login;
-  const href = loginUrlBackTo(loginPath(settings.publicPath), destinationOf(login), {
-    ...withoutUndefined({ provider, api }),
+export function retry({ login, context }: Attempt): Retry {
+  const { api, step_up: stepUp = {}, cross_site: isCrossSite } = login;
+  const href = loginAgain(login, context.settings.publicPath, {
+    ...withoutUndefined({ api, [CROSS_SITE]: isCrossSite && "true" }),
     ...stepUpParameters(stepUp),
-    ...(isCrossSite === true && { [CROSS_SITE]: "true" }),
   });
   // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer.
   return {
     action: { label: "action.tryAgain", href },
     headers: { "Referrer-Policy": "strict-origin" },
   };
-}
-
-/** The absolute URL that a login leads to. */
-function destinationOf({ final_redirect: page, redirect_uri: here }: PendingLogin): string {
-  return page.startsWith("/") ? new URL(here).origin + page : page;
 }
 
 /**
@@ -267,10 +259,7 @@ export async function askUser(
   const hint = [other["preferred_username"], other.email].find(
     (claim) => isText(claim) && isPassable(claim),
   ) as string | undefined;
-  const page = new URL(login.final_redirect, login.redirect_uri).href;
-  const continueHref = loginUrlBackTo(`${pages.publicPath}login/`, page, {
-    ...withoutUndefined({ provider: login.provider, login_hint: hint }),
-  });
+  const passed = withoutUndefined({ login_hint: hint });
   return pages.otherUser(
     {
       present: present && nameOf(present),
@@ -278,7 +267,7 @@ export async function askUser(
       other: nameOf(other),
       // The logout also removes the cookie that makes idpauth ask.
       stayHref: present === undefined ? `${pages.publicPath}logout/` : login.final_redirect,
-      continueHref,
+      continueHref: loginAgain(login, pages.publicPath, passed),
     },
     request,
   );

@@ -35,7 +35,6 @@ export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageCo
     heading,
     texts: [],
     providers: named,
-    images: named.flatMap(({ icon }) => icon ?? []),
     main,
   };
 }

@@ -103,8 +103,7 @@ function defaultAction(code: ErrorCode, publicPath: string): Action {
   if (isOutage(code)) return { label: "action.tryAgain", href: "" };
   if (code === "prefetch_refused") return { label: "action.continue", href: "" };
   // The user is signed in. That page also offers another account.
-  if (code === "forbidden" || code === "step_up_failed")
-    return { label: "action.showAccount", href: publicPath };
+  if (code === "forbidden") return { label: "action.showAccount", href: publicPath };
   return { label: "action.signInPage", href: publicPath };
 }
 

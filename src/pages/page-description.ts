@@ -138,8 +138,6 @@ export interface PageContent
   readonly main: Markup;
   /** The user's picture, which the Content-Security-Policy must allow. */
   readonly picture?: Picture | undefined;
-  /** The paths of its other images, which the policy must allow too. */
-  readonly images?: readonly string[];
   /** Whether the page has a form. */
   readonly forms?: boolean;
   /** The name of its script file below the mount path. */

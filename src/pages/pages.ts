@@ -114,27 +114,13 @@ export function createPages(parts: PagesParts): Pages {
     return createTexts(language, loaded, messages?.[language]);
   }
 
-  /** The source of a script, as the policy writes it. */
-  function scriptSource(script: string, origin: string | undefined): string {
-    // An application's own page may load more to report the end of a popup's login.
-    return script === "popup.js" ? "'self'" : imageSource(`${publicPath}${script}`, origin);
-  }
-
   function brandIn({ say }: Texts): Brand | undefined {
     if (name === undefined && image === undefined && homeHref === undefined) return undefined;
     return { text: image?.alt ?? name ?? say("nav.home"), logo: image, homeHref };
   }
 
   function describe(shown: PageContent, title: string, texts: Texts): PageDescription {
-    const {
-      main: _main,
-      picture,
-      images: _images,
-      forms: _forms,
-      script,
-      user,
-      ...content
-    } = shown;
+    const { main: _main, picture, forms: _forms, script, user, ...content } = shown;
     const { language, direction, say } = texts;
     return {
       alert: undefined,
@@ -188,8 +174,9 @@ export function createPages(parts: PagesParts): Pages {
   ): Promise<Reply> {
     const texts = await textsFor(request);
     const content = contentIn(texts);
-    const { status, main, picture, images = [], forms = false, script } = content;
+    const { status, main, picture, providers = [], forms = false, script } = content;
     const origin = ownOrigin(request, address);
+    const sourceOf = (path: string) => imageSource(path, origin);
     const { language, direction, say } = texts;
     const title =
       name === undefined ? content.title : say("title.named", { title: content.title, name });
@@ -198,11 +185,13 @@ export function createPages(parts: PagesParts): Pages {
       layout({ publicPath, title, main, script, language, direction, brand: brandIn(texts) });
     return page(status, html, {
       images: [
-        ...[...(image ? [image.src] : []), ...images].map((src) => imageSource(src, origin)),
+        image && sourceOf(image.src),
+        ...providers.map(({ icon }) => icon && sourceOf(icon)),
         picture?.origin,
       ].filter((source) => source !== undefined),
       forms,
-      scripts: script && scriptSource(script, origin),
+      // An application's own page may load more to report the end of a popup's login.
+      scripts: script === "popup.js" ? "'self'" : script && sourceOf(publicPath + script),
       headers: {
         ...(locale === "auto" && { Vary: "Cookie, Accept-Language", "Content-Language": language }),
         ...headers,
