@@ -261,7 +261,7 @@ export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) 
       ];
     }),
     "## Errors",
-    "Each of these is the `code` of a problem+json response, of an exception, and of a log line.",
+    "Each of these is the `code` of a problem+json response, of an exception, and of a log line. A page shows the code under a title in words for users.",
     ...Object.entries(errors).flatMap(([code, row]) =>
       entry(`### ${code}`, `${row.title} (status ${row.status})`, text("errors", code), row.remedy),
     ),
