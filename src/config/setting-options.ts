@@ -38,8 +38,8 @@ export interface SettingOptions<Provider extends string = string> extends Option
   readonly sessionMaxAge?: number | null | undefined;
   /**
    * How long a session can be idle. The signed-in user's requests restart the timeout if they pass
-   * a guard, call an accessor, or call the probe without `slide=false`. 0 ends each session at once
-   * (warning W003).
+   * a guard, use a function such as `getSession`, or reach `/idpauth/session` without
+   * `slide=false`. 0 ends each session at once (warning W003).
    *
    * In seconds. Default: only IDP_SESSION_TTL ends an unused session. Environment variable:
    * `IDP_SESSION_IDLE_TIMEOUT`.
@@ -54,12 +54,12 @@ export interface SettingOptions<Provider extends string = string> extends Option
    */
   readonly sessionsNotBefore?: string | number | null | undefined;
   /**
-   * The lifetime of the stored record, if idpauth stores the sessions. Requests that pass a guard,
-   * call an accessor or call the probe renew it, at most once a day, so it ends only sessions that
-   * nobody uses. The cookie lives for 400 days, or for the maximum age plus one day if that is
-   * shorter. Only the probe and the sessions page send the cookie again, so users of an application
-   * that uses neither have to sign in again after 400 days. Set this to a longer time than the
-   * session limits, so that the landing page can show which limit ended a session.
+   * How long an unused session stays in the store, if idpauth stores the sessions. Requests that
+   * pass a guard, use a function such as `getSession`, or reach `/idpauth/session` renew this time,
+   * at most once a day. Set it to a longer time than the session limits, so that the landing page
+   * can show which limit ended a session. The cookie expires after 400 days, or after the maximum
+   * age plus one day if that is shorter. Only `/idpauth/session` and the sessions page renew the
+   * cookie. If your application uses neither, users have to sign in again after 400 days.
    *
    * In seconds. Default: 14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer.
    * Environment variable: `IDP_SESSION_TTL`.
@@ -68,7 +68,7 @@ export interface SettingOptions<Provider extends string = string> extends Option
   /**
    * The maximum number of sessions that a user can have in this application, if idpauth stores the
    * sessions. If a user signs in and exceeds it, their least recently used session ends (reason
-   * `too_many_sessions`). 0: no maximum.
+   * `too_many_sessions`). 0 means no maximum.
    *
    * Default: `100`. Environment variable: `IDP_SESSIONS_PER_USER`.
    */
@@ -81,23 +81,24 @@ export interface SettingOptions<Provider extends string = string> extends Option
    */
   readonly tokenRevokeOnLogout?: boolean | undefined;
   /**
-   * The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and
-   * FINAL_REDIRECT_KEY_NAME must differ, and must not be reserved names (E007). The record's other
-   * keys are reserved: `id_info`, `debug`, `idp_login_at`, `idp_last_active` and `idp_state`. So
-   * are property names of session objects and of plain objects, such as `cookie`, `id` and
-   * `constructor`.
+   * The name of the property in which a session stores its tokens. CREDENTIALS_SESSION_KEY_NAME,
+   * STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ, and must not be reserved names (E007).
+   * The record's other properties are reserved: `id_info`, `debug`, `idp_login_at`,
+   * `idp_last_active` and `idp_state`. So are the properties of session objects and of plain
+   * objects, such as `cookie`, `id` and `constructor`.
    *
    * Default: `credentials`. Environment variable: `CREDENTIALS_SESSION_KEY_NAME`.
    */
   readonly credentialsSessionKeyName?: string | undefined;
   /**
-   * The session key that stores the state of the newest login in progress.
+   * The name of the property in which a session stores the state of the newest login in progress.
    *
    * Default: `oauth_state`. Environment variable: `STATE_KEY_NAME`.
    */
   readonly stateKeyName?: string | undefined;
   /**
-   * The session key that stores the page that the user returns to after the newest login.
+   * The name of the property in which a session stores the page that the user returns to after the
+   * newest login.
    *
    * Default: `final_redirect`. Environment variable: `FINAL_REDIRECT_KEY_NAME`.
    */
