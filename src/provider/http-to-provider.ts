@@ -36,7 +36,8 @@ export interface ProviderHttp {
 }
 
 /** The codes of Node and OpenSSL for a certificate that isn't accepted. */
-const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
+const CERTIFICATE_CODE =
+  /^(?:CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|SELF_SIGNED_|UNABLE_TO_)/;
 
 export interface ProviderHttpOptions {
   readonly clock: Clock;

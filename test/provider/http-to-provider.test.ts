@@ -107,6 +107,10 @@ describe("one request to the provider", () => {
     ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "certificate"],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "certificate"],
+    ["INVALID_CA", "certificate"],
+    ["INVALID_PURPOSE", "certificate"],
+    ["PATH_LENGTH_EXCEEDED", "certificate"],
+    ["INVALID_ARGUMENT", "network"],
     ["ECONNREFUSED", "network"],
     ["EPROTO", "network"],
   ])("a connection that fails with %s has the reason %s", async (code, reason) => {
