@@ -43,7 +43,7 @@ export async function landing(
 }
 
 interface FailedLogin {
-  /** Where this browser's newest login was to lead. */
+  /** Where the login was to lead that this browser started or came back from last. */
   readonly page: string | undefined;
   /** Of the address of the landing page, so it can be anything. */
   readonly provider: string | null;

@@ -220,6 +220,18 @@ describe("the index", () => {
       expect((await user.get(await user.approve(href))).location).toBe(page);
     });
 
+    it("the button leads to that login's page, not to the page of a login in another tab", async () => {
+      const user = await start();
+      const loginTo = (path: string) =>
+        `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(OWN_ORIGIN + path)}`;
+      const back = await user.approve(loginTo("/reports"));
+      await user.get(loginTo("/other-tab"));
+      const { location } = await user.get(back.replace(/code=[^&]*/, "error=access_denied"));
+      const { body } = await user.get(location);
+      expect(body).toContain(`origin_url=${encodeURIComponent(`${OWN_ORIGIN}/reports`)}`);
+      expect(body).not.toContain("other-tab");
+    });
+
     it("the button of a login to the configured page is a plain sign-in", async () => {
       const user = await start();
       expect(await cancelled(user, "/idpauth/login/")).toEqual({
