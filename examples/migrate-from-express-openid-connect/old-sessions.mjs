@@ -9,7 +9,7 @@ export function useBothSessions(auth) {
         res.oidc.logout = () => res.redirect("/idpauth/logout/");
       }
       res.locals.data = session?.data ?? req.appSession;
-      // Who has a session of idpauth changes the user there, because it counts before the old one.
+      // A user with an idpauth session switches accounts at idpauth, which wins over the old session.
       if (session !== null || process.env.SIGN_IN_WITH === "idpauth")
         res.oidc.login = ({ returnTo, authorizationParams: params } = {}) =>
           res.redirect(auth.loginUrl(req, { returnTo: returnTo ?? pageOf(req), params }));

@@ -31,7 +31,7 @@ app.use(setUser(auth));
 
 const isMoving = process.env.SIGN_IN_WITH === "idpauth";
 app.get("/login", (req, res, next) => {
-  // Who has a session of idpauth changes the user there, because it counts before Passport's.
+  // A user with an idpauth session switches accounts at idpauth, which wins over Passport's.
   if (isMoving || auth.seenSession(req)) res.redirect(auth.loginUrl(req, { returnTo: "/" }));
   else startSignIn(req, res, next);
 });
