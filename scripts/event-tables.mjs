@@ -104,7 +104,7 @@ export const EVENT_TABLE = {
     },
   },
   outage: {
-    when: 'A request to the provider or to the store failed without a definite refusal. If several users wait for the same provider request, idpauth emits one event. With `session: "host"`, idpauth also emits this event if the session middleware didn\'t create a session for a request.',
+    when: "A request to the provider or to the store failed, but it wasn't explicitly rejected. If several users wait for the same provider request, idpauth emits one event. With `session: \"host\"`, idpauth also emits this event if the session middleware didn't create a session for a request.",
     fields: {
       time: "always",
       provider: "if known",
@@ -119,7 +119,7 @@ export const EVENT_TABLE = {
 };
 
 const REASONS =
-  "[reason codes](errors.md#reason-codes), [error codes](errors.md#errors) and other fixed words; in `failure` and `outage` also the provider's error codes (at most 64 lowercase letters and underscores) and the driver's (at most 40 characters)";
+  "[reason codes](errors.md#reason-codes), [error codes](errors.md#errors) and other fixed words. In `failure` and `outage`, also error codes from the provider (at most 64 lowercase letters and underscores) and from the store's driver (at most 40 characters)";
 
 /** @type {Readonly<Record<EventField, FieldRow>>} */
 export const EVENT_FIELDS = {
@@ -131,9 +131,9 @@ export const EVENT_FIELDS = {
     personal: "with `subject`",
   },
   provider: {
-    what: "The key of one of several providers",
+    what: "The provider's name in your settings, if you use several providers",
     type: "string",
-    values: "the keys in your settings",
+    values: "the names in your settings",
     label: "yes",
     personal: "no",
   },
@@ -152,7 +152,7 @@ export const EVENT_FIELDS = {
     personal: "yes",
   },
   duration: {
-    what: "How long the provider took, in milliseconds: for a login, a refresh or a revocation; for an outage, until it was known",
+    what: "In milliseconds, how long the provider took for a login, a refresh or a revocation. For an outage, the time until it was detected",
     type: "number",
     values: "any; use it in a histogram",
     label: "no",
@@ -183,7 +183,7 @@ export const EVENT_FIELDS = {
     what: "What failed",
     type: "string",
     values:
-      "`login`, `callback`, `refresh`, `api_token`, `api`, `logout`, `backchannel_logout`, `frontchannel_logout`, `session` (a stored session was read)",
+      "`login`, `callback`, `refresh`, `api_token`, `api`, `logout`, `backchannel_logout`, `frontchannel_logout`, `session` (reading a stored session)",
     label: "yes",
     personal: "no",
   },
@@ -195,7 +195,7 @@ export const EVENT_FIELDS = {
     personal: "no",
   },
   cause: {
-    what: "The code of the API's connection, such as `ECONNREFUSED`; of the provider's certificate, such as `CERT_HAS_EXPIRED`, if `reason` is `certificate`",
+    what: "The error code of the connection to the API, such as `ECONNREFUSED`. If `reason` is `certificate`, the error code of the provider's certificate, such as `CERT_HAS_EXPIRED`",
     type: "string",
     values: "codes of Node.js, at most 40 characters",
     label: "with a limit",
@@ -247,7 +247,10 @@ export const LINE_FIELDS = {
 
 /** @type {Readonly<Record<keyof LogDetails, LineFieldRow>>} */
 export const DETAIL_FIELDS = {
-  provider: { ...EVENT_FIELDS.provider, lines: "all that are about one of several providers" },
+  provider: {
+    ...EVENT_FIELDS.provider,
+    lines: "all that are about one provider, if you use several",
+  },
   api: {
     ...EVENT_FIELDS.api,
     lines: "`api_…`, `function_threw`, and errors of an API's token that you didn't catch",
@@ -348,7 +351,7 @@ export const DETAIL_FIELDS = {
     personal: "no",
   },
   providers: {
-    what: "The issuers, with the keys of several providers",
+    what: "The issuers. If you use several providers, also their names",
     type: "string",
     lines: "`started`",
     values: "your setting",

@@ -294,7 +294,7 @@ export function eventsPage() {
   return page([
     GENERATED,
     "# Log lines and events",
-    "What idpauth emits and logs, and which of it is personal data. [Monitoring](../how-to/operations.md) shows how to get events, log lines and metrics.",
+    "Every event and log line of idpauth, with its fields. The tables also show which fields are personal data. [Monitoring](../how-to/operations.md) shows how to get events, log lines and metrics.",
     "No event and no log line contains a token, secret, state, nonce or verifier, nor a user's name, e-mail address, IP address, browser or session ID.",
     "## Events",
     'Get an event with `auth.on(event, listener)`, or from the channel `idpauth:EVENT` of `node:diagnostics_channel`. In TypeScript, its type is a property of `Events` from `idpauth`, such as `Events["login"]`.',
@@ -307,7 +307,7 @@ export function eventsPage() {
       ]),
     ),
     "## Fields of events",
-    "A field with few values can be a label of a metric. `with a limit` means that the provider, the driver or your code chooses some of the values, so limit the number of series.",
+    "A field with few values can be a label of a metric. `with a limit` means that the provider, the store's driver or your code chooses some of the values, so limit the number of series.",
     table(
       [
         "Field",
@@ -350,7 +350,7 @@ export function eventsPage() {
 
 const PERSONAL_DATA = [
   "## Personal data",
-  "Only `subject` is personal data by itself. `issuer` and `time` next to it tell who did what when, so treat such an event as a whole.",
+  "Only `subject` is personal data by itself. Together with `issuer` and `time`, it tells who did what and when, so treat an event with a `subject` as personal data.",
   table(
     ["What", "Keep it"],
     [
