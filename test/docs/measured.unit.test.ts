@@ -41,7 +41,7 @@ it("docs/about/compare.md has the race as docs/evidence/peers.md measured it", (
     const line = lines.find((each) => each.startsWith(`- ${product}`) && each.includes(" of 200"));
     const [, succeeded, end] = /: (\d+) of 200 .*, ([^,]+)$/.exec(line ?? "") ?? [];
     if (succeeded === undefined) return [product, "not measured"];
-    const again = end === "has to sign in again" ? ", new sign-in" : "";
+    const again = end === "has to sign in again" ? "; the user has to sign in again" : "";
     return [product, `${succeeded} of 200 succeed${again}`];
   });
   expect(rows.map(([, product, result]) => [product, result])).toEqual(measured);
