@@ -104,7 +104,7 @@ export const EVENT_TABLE = {
     },
   },
   outage: {
-    when: "A request to the provider or to the store failed, but it wasn't explicitly rejected. If several users wait for the same provider request, idpauth emits one event. With `session: \"host\"`, idpauth also emits this event if the session middleware didn't create a session for a request.",
+    when: "A request to the provider or to the store failed without being explicitly rejected. If several users wait for the same provider request, idpauth emits one event. With `session: \"host\"`, idpauth also emits this event if the session middleware didn't create a session for a request.",
     fields: {
       time: "always",
       provider: "if known",
