@@ -209,7 +209,7 @@ export function settingsPages(settings, comments = readOptionComments()) {
     page([
       GENERATED,
       `# ${part.title}`,
-      "[Settings](settings.md) lists all of them, and the rules for their values.",
+      "[Settings](settings.md) lists the settings of every page, and the rules for their values.",
       ...part.rows.flatMap(({ option, row, text, standard }) => [
         `## ${row.env}`,
         text,
