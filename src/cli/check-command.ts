@@ -21,7 +21,7 @@ export type ExitCode = 0 | 1 | 2;
 // What the check cannot see.
 
 const OPTIONS_IN_CODE =
-  "Options in code (E010). They override the environment. If your code sets an option, ignore a finding about that setting.";
+  "Options in code (E010), which override the environment. --module=FILE checks them. Without it, ignore findings about settings that your code sets.";
 const MIDDLEWARE = "The session middleware (E002, W008).";
 const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
 const ROUTES = "Routes that are guarded in modules which --module doesn't import (E027, W016).";

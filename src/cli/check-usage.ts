@@ -101,7 +101,8 @@ function mistakeIn(
   if (commands.length === 0 && !help) return "no command is given";
   if (store !== undefined && !live) return "--store needs --live";
   if (report !== undefined && !live) return "--report needs --live";
-  if (store !== undefined && !isStoreAddress(store)) return "--store has an unknown form";
+  if (store !== undefined && !isStoreAddress(store))
+    return "--store has an unknown form. It takes redis://…, rediss://…, postgres://…, sqlite:PATH, ./module.mjs or env:NAME";
   if (module !== undefined && !isModule(module))
     return "--module isn't the path of a JavaScript module, such as ./auth.mjs";
   return undefined;

@@ -127,6 +127,15 @@ describe("idpauth check --module", () => {
       },
       "can't be loaded: it doesn't exist, or imports a module that doesn't exist",
     ],
+    [
+      "in TypeScript, for a Node.js that doesn't load it",
+      () => {
+        throw Object.assign(new TypeError('Unknown file extension ".ts"'), {
+          code: "ERR_UNKNOWN_FILE_EXTENSION",
+        });
+      },
+      "For TypeScript, install tsx and set NODE_OPTIONS=--import=tsx.",
+    ],
   ])("a module %s is wrong usage", async (_name, load, message) => {
     const { code, stdout, stderr } = await run(load);
     expect([code, stdout]).toEqual([2, ""]);

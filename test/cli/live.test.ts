@@ -116,7 +116,10 @@ describe("usage", () => {
     [["check", "--live", "--report", "--report=other.md"], "--report is given more than once"],
     [["check", "--live", "--stores=redis://me:hunter2@h"], 'unknown option "--stores=…"'],
     [["--live", "redis://me:hunter2@h"], "unknown command"],
-    [["check", "--live", "--store=mysql://me:hunter2@host"], "--store has an unknown form"],
+    [
+      ["check", "--live", "--store=mysql://me:hunter2@host"],
+      "--store has an unknown form. It takes redis://…, rediss://…, postgres://…, sqlite:PATH, ./module.mjs or env:NAME",
+    ],
     [
       ["check", "--live", "--store=sqlite:x", "--store=sqlite:y"],
       "--store is given more than once",

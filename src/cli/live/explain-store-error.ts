@@ -4,6 +4,8 @@ import { codesOf, connectionFailure } from "./explain-connection-error.js";
 /** Error codes of drivers and servers. explain-connection-error.ts has the codes of connections. */
 const CODES: Readonly<Record<string, string>> = {
   ERR_MODULE_NOT_FOUND: "doesn't exist, or imports a module that doesn't exist",
+  ERR_UNKNOWN_FILE_EXTENSION:
+    "is, or imports, a type of file that Node.js doesn't load. For TypeScript, install tsx and set NODE_OPTIONS=--import=tsx",
   WRONGPASS: "refuses the user name or password",
   NOAUTH: "requires a password",
   NOPERM: "denies this user a permission that the store needs (NOPERM)",
