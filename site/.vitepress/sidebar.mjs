@@ -163,6 +163,7 @@ export const SECTIONS = [
           "reference/provider-responses",
           "reference/events",
           "reference/telemetry",
+          "reference/personal-data",
           "reference/compatibility",
         ],
       },

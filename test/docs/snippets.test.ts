@@ -901,6 +901,38 @@ describe("docs/snippets/signing-out", () => {
     await browser.follow("/idpauth/logout/");
     expect(provider.requestsTo("endSession")).toHaveLength(1);
   });
+
+  it("lock-out.mjs ends the sessions of a user that an administrator blocks, and refuses new ones", async () => {
+    const { pool } = await load<{
+      pool: { query: (text: string, values: string[]) => Promise<{ rows: object[] }> };
+    }>("user-table/pool.mjs", false);
+    const blocked = new Set<string | undefined>();
+    vi.spyOn(pool, "query").mockImplementation(async (text, [, sub]) => {
+      if (text.startsWith("update")) blocked.add(sub);
+      return { rows: [{ blocked: blocked.has(sub) }] };
+    });
+    const { app } = await load<{ app: kit.TestedApplication }>("signing-out/lock-out.mjs");
+    provider.person = { ...GRACE, sub: "grace" };
+    user = await kit.browser(app);
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/orders")).status).toBe(200);
+
+    provider.person = { ...ADA, sub: "ada" };
+    const admin = await kit.browser(app);
+    await admin.follow("/idpauth/login/");
+    const response = await admin.get("/admin/block", {
+      method: "POST",
+      headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+      body: JSON.stringify({ iss: provider.issuer, sub: "grace" }),
+    });
+    expect(response.json()).toEqual({ ended: 1 });
+    expect((await admin.get("/orders")).status).toBe(200);
+    await admin.close();
+
+    expect((await user.get("/orders")).status).toBe(401);
+    provider.person = { ...GRACE, sub: "grace" };
+    expect((await user.follow("/idpauth/login/")).status).toBe(403);
+  });
 });
 
 describe("docs/snippets/your-pages", () => {
