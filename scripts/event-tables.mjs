@@ -104,7 +104,7 @@ export const EVENT_TABLE = {
     },
   },
   outage: {
-    when: "A request to the provider or to the store failed without being explicitly rejected. If several users wait for the same provider request, idpauth emits one event. With `session: \"host\"`, idpauth also emits this event if the session middleware didn't create a session for a request.",
+    when: 'A request to the provider or to the store failed without being explicitly rejected. If several users wait for the same provider request, idpauth emits one event. With `session: "host"`, idpauth also emits this event if the session middleware didn\'t create a session for a request.',
     fields: {
       time: "always",
       provider: "if known",
@@ -335,7 +335,7 @@ export const DETAIL_FIELDS = {
     personal: "no",
   },
   count: {
-    what: "How many open connections were broken off",
+    what: "How many connections idpauth closed while they were in use",
     type: "number",
     lines: "`closed_late`",
     values: "any",

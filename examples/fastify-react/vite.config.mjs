@@ -10,7 +10,7 @@ const server = {
   target: "http://localhost:3001",
   changeOrigin: false,
   ws: true,
-  // When the server breaks off an event stream, Vite would leave the browser's half open.
+  // When the server aborts an event stream, Vite would leave the browser's connection open.
   configure: (proxy) =>
     proxy.on("proxyRes", (response, _request, toBrowser) =>
       response.on("error", () => toBrowser.destroy()),

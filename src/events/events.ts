@@ -4,8 +4,8 @@ interface EventBase {
   /** Milliseconds since the epoch. */
   readonly time: number;
   /**
-   * The provider's key. Absent: it is not known, or the application has one provider, without a
-   * key.
+   * The provider's name in the settings. Absent: it is not known, or the application has one
+   * provider, without a name.
    */
   readonly provider?: string;
   readonly issuer?: string;
@@ -73,8 +73,8 @@ export interface Events {
     /** The name of the API, if it is one that failed or whose token was refused. */
     readonly api?: string;
     /**
-     * `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was
-     * decided; a later try may succeed.
+     * `refusal`: the request was invalid, or the provider rejected it. `outage`: nothing was
+     * decided; a later attempt may succeed.
      */
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */

@@ -3,11 +3,11 @@
 /** An operation that has a beginning and an end. */
 export interface Operation {
   /**
-   * `provider`: a request to the provider. `store`: a call of the session store. `api`: a request
+   * `provider`: a request to the provider. `store`: a call to the session store. `api`: a request
    * to an API, until the head of its response.
    */
   readonly name: "guard" | "refresh" | "provider" | "store" | "api";
-  /** The key of one of several providers. */
+  /** The provider's name in the settings, if there are several. */
   readonly provider?: string | undefined;
   /** Of the provider, as in the event `outage`. */
   readonly endpoint?: string;
