@@ -1,10 +1,11 @@
 // Packs the build as a release does, for everything that installs the package: examples, the quick
-// start and the tests.
-import { mkdtempSync, rmSync } from "node:fs";
+// start and the tests. `npm run pack` writes the tarball to release/.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { readProject } from "./project-links.mjs";
-import { npm } from "./run.mjs";
+import { npm, root } from "./run.mjs";
 import { stagePackage } from "./stage-package.mjs";
 
 /**
@@ -42,4 +43,10 @@ export function packFolder(stage, folder) {
     JSON.parse(npm(["pack", stage, "--json", "--ignore-scripts", "--pack-destination", folder]))
   );
   return { ...pack, tarball: path.join(folder, pack.filename) };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const folder = path.join(root, "release");
+  mkdirSync(folder, { recursive: true });
+  console.log(path.relative(process.cwd(), packPackage(folder).tarball));
 }

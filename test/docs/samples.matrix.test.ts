@@ -66,6 +66,8 @@ import type { NextIdpAuth } from "idpauth/next";
 export declare const auth: NextIdpAuth;
 export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
 `,
+  "docs/how-to/guarding.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
+`,
   "docs/how-to/mounting.md": `import type { NextIdpAuth } from "idpauth/next";
 export declare const auth: NextIdpAuth;
 `,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { isShipped } from "../../scripts/entries.mjs";
@@ -192,16 +192,25 @@ describe("with addresses", () => {
     expect(shown(NONE)).toBe(text.replace("docs", "node_modules/idpauth/docs"));
   });
 
-  it.each(["README.md", "SECURITY.md", "docs/about/project.md", "docs/about/support.md"])(
-    "%s says nothing that holds only before the first release",
-    (file) => {
-      expect(read(file)).toMatch(/<!-- without addresses -->[^]*(?:yet|will be)/);
-      const text = pageWithLinks(read(file), file, PROJECT, "1.2.3");
-      expect(text).not.toMatch(
-        /with(?:out)? addresses|{form}|{contact}|released yet|on npm yet|no public/,
-      );
-    },
-  );
+  it.each([
+    "README.md",
+    "SECURITY.md",
+    "docs/index.md",
+    ...readdirSync(path.join(ROOT, "docs/start"))
+      .filter((name) => name !== "index.md")
+      .map((name) => `docs/start/${name}`),
+    "docs/about/compare.md",
+    "docs/about/evidence.md",
+    "docs/about/project.md",
+    "docs/about/questions.md",
+    "docs/about/support.md",
+  ])("%s says nothing that holds only before the first release", (file) => {
+    expect(read(file)).toMatch(/<!-- without addresses -->[^]*(?:yet|will be)/);
+    const text = pageWithLinks(read(file), file, PROJECT, "1.2.3");
+    expect(text).not.toMatch(
+      /with(?:out)? addresses|{form}|{contact}|released yet|on npm yet|no public/,
+    );
+  });
 
   it("the README has no link that works only in the repository", () => {
     const text = pageWithLinks(read("README.md"), "README.md", PROJECT, "1.2.3");
