@@ -109,6 +109,7 @@ export async function writeReference(typedoc, pages) {
   }
   if (long.length > 0)
     throw new Error(`At most ${MOST_WORDS} words, so split a group:\n${long.join("\n")}`);
+  repairAnchors(path.join(pages, "api"), reference);
   writeFileSync(path.join(pages, "api/index.md"), indexPage(reference));
   writeJson(
     path.join(pages, "api/pages.json"),
@@ -223,6 +224,8 @@ function shorter(markdown, { entry, page, title }) {
     markdown
       .replace(/^# .+$/m, `# ${title}${title === entry ? "" : `\n\nFrom \`${entry}\`.`}`)
       .replace(/^#{4,6} (?:Inherited from|Overrides|Implementation of)\n\n.+\n\n?/gm, "")
+      // The question mark after the name says so too.
+      .replaceAll("`optional` ", "")
       .replace(/\bEnvironment(\s)variable:/g, "Variable:")
       // Without a link, it names a type that isn't exported.
       .replace(/^#{4,6} Extends\n\n(?:- `[^\]\n]+\n)+\n/gm, "")
@@ -232,6 +235,49 @@ function shorter(markdown, { entry, page, title }) {
           : union,
       )
   );
+}
+
+/**
+ * TypeDoc counts a name that two pages export twice on a page that has one heading of it, so links
+ * lead to `#name-1`. They lead to `#name` then.
+ *
+ * @param {string} folder
+ * @param {readonly ReferencePage[]} reference
+ */
+function repairAnchors(folder, reference) {
+  const texts = new Map(
+    reference.map(({ page }) => [page, readFileSync(path.join(folder, `${page}.md`), "utf8")]),
+  );
+  /** @type {Map<string, Set<string>>} */
+  const anchors = new Map();
+  for (const [page, text] of texts) {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    const all = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id));
+    for (const [, heading = ""] of text.matchAll(/^#+ (.+)$/gm)) {
+      const anchor = heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_\- ]/gu, "")
+        .replaceAll(" ", "-");
+      const count = counts.get(anchor) ?? 0;
+      counts.set(anchor, count + 1);
+      all.add(count === 0 ? anchor : `${anchor}-${count}`);
+    }
+    anchors.set(page, all);
+  }
+  for (const [page, text] of texts) {
+    const repaired = text.replace(
+      /\]\(([\w-]*)(\.md)?#([\w-]+)-\d+\)/g,
+      (link, /** @type {string} */ to, /** @type {string | undefined} */ ending, anchor) => {
+        const [whole = ""] = /(?<=#)[^)]+/.exec(link) ?? [];
+        const target = anchors.get(to === "" ? page : to);
+        return target === undefined || target.has(whole) || !target.has(anchor)
+          ? link
+          : `](${to}${ending ?? ""}#${anchor})`;
+      },
+    );
+    if (repaired !== text) writeFileSync(path.join(folder, `${page}.md`), repaired);
+  }
 }
 
 /**

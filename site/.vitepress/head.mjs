@@ -15,7 +15,10 @@ export const { version } = /** @type {{ version: string }} */ (
 /** In the menu: the version that the pages are about. */
 export const VERSION = { text: version, link: "/about/changelog" };
 
-/** @type {import("vitepress").HeadConfig[]} */
+// The types are written here, because the type check runs before the site's packages are installed.
+/** @typedef {[string, Record<string, string>]} HeadElement */
+
+/** @type {HeadElement[]} */
 export const ICONS = [
   ["link", { rel: "icon", href: "/favicon.svg", type: "image/svg+xml" }],
   ["link", { rel: "icon", href: "/favicon-32.png", type: "image/png", sizes: "32x32" }],
@@ -71,8 +74,8 @@ function cut(text) {
 /**
  * The description of a page, from its file.
  *
- * @param {import("vitepress").PageData} page
- * @param {import("vitepress").TransformPageContext} context
+ * @param {{ filePath: string }} page
+ * @param {{ siteConfig: { srcDir: string } }} context
  */
 export function described(page, { siteConfig }) {
   const file = path.join(siteConfig.srcDir, page.filePath);
@@ -83,8 +86,8 @@ export function described(page, { siteConfig }) {
  * What other sites show of a link to the page (Open Graph, and X's cards). An address needs the
  * site's own.
  *
- * @param {import("vitepress").TransformContext} context
- * @returns {import("vitepress").HeadConfig[]}
+ * @param {{ pageData: { relativePath: string }, title: string, description: string }} context
+ * @returns {HeadElement[]}
  */
 export function shareHead({ pageData, title, description }) {
   const address = `${documentation}/${pageData.relativePath.replace(/(?:(^|\/)index)?\.md$/, (_, slash) => (slash === undefined ? ".html" : slash))}`;
@@ -99,11 +102,10 @@ export function shareHead({ pageData, title, description }) {
     "og:image:height": "630",
     "og:image:alt": "200 requests at once: one token request, and nobody is signed out",
   };
-  /** @type {import("vitepress").HeadConfig[]} */
+  /** @type {HeadElement[]} */
   const head = [
     ...Object.entries(properties).map(
-      ([property, content]) =>
-        /** @type {[string, Record<string, string>]} */ (["meta", { property, content }]),
+      ([property, content]) => /** @type {HeadElement} */ (["meta", { property, content }]),
     ),
     ["meta", { name: "twitter:card", content: "summary_large_image" }],
     ["meta", { name: "twitter:title", content: title }],
