@@ -86,7 +86,7 @@ export function described(page, { siteConfig }) {
  * What other sites show of a link to the page (Open Graph, and X's cards). An address needs the
  * site's own.
  *
- * @param {{ pageData: { relativePath: string }, title: string, description: string }} context
+ * @param {{ pageData: { relativePath: string, isNotFound?: boolean }, title: string, description: string }} context
  * @returns {HeadElement[]}
  */
 export function shareHead({ pageData, title, description }) {
