@@ -370,6 +370,17 @@ export const ALIASES = {
   "how-to/users-and-claims.md": {
     "": ["custom claims", "profile", "userinfo", "email", "user info"],
   },
+  "how-to/write-an-api.md": {
+    "": [
+      "check access token",
+      "verify JWT in API",
+      "verify access token",
+      "introspection",
+      "resource server",
+      "JWKS",
+      "protect an API",
+    ],
+  },
   "how-to/your-pages.md": {
     "": ["branding", "theme", "custom error page", "translation", "localization", "i18n"],
   },

@@ -87,6 +87,7 @@ export const SECTIONS = [
         pages: [
           "how-to/call-an-api",
           "how-to/proxy",
+          "how-to/write-an-api",
           "how-to/several-services",
           "about/other-callers",
         ],

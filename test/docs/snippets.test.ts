@@ -1,14 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from "node:http";
 import { Server as NetServer, type AddressInfo, type ListenOptions } from "node:net";
 import path from "node:path";
+import express from "express";
 import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { idpAuth } from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { instrument, type Instrumentable } from "../../src/opentelemetry/instrument.js";
 import * as kit from "../../src/testing/index.js";
 import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
 import { buildPackage } from "../support/build.js";
+import { freePort } from "../support/free-port.js";
 import { startConnectProxy } from "../support/connect-proxy.js";
 import { startRedis } from "../support/redis-server.js";
 
@@ -722,6 +731,106 @@ describe("docs/snippets/call-an-api", () => {
       new Set(api.requests.map(({ token }) => token)).size,
       refreshes().length,
     ]).toEqual([3, 2, 2]);
+  });
+});
+
+describe("docs/snippets/write-an-api", () => {
+  const resource = "https://orders.example.com";
+  let api: Server | undefined;
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    api?.close();
+  });
+
+  async function startChecking(jwks = `${provider.issuer}/jwks`): Promise<string> {
+    vi.stubEnv("IDP_ISSUER", provider.issuer);
+    vi.stubEnv("JWKS_URI", jwks);
+    const { app } = await load<{ app: RequestListener }>("write-an-api/express.mjs");
+    api = createServer(app).listen(0, "127.0.0.1");
+    await new Promise((resolve) => api?.once("listening", resolve));
+    return `http://127.0.0.1:${String((api.address() as AddressInfo).port)}/`;
+  }
+
+  /** Signs Ada in to an application that calls the API. */
+  async function openApplication(url: string): Promise<kit.TestBrowser> {
+    const app = express();
+    const auth = idpAuth({
+      apis: {
+        orders: { url, path: "/api/", resource, scope: ["orders"] },
+        unscoped: { url, resource, scope: ["profile"] },
+        billing: { url, resource: "https://billing.example.com", scope: ["orders"] },
+      },
+    });
+    auth.mount(app);
+    app.use(auth.proxyApi("orders"));
+    app.get("/token/:api", async (req, res) =>
+      res.json(
+        await auth.getAccessToken(req, {
+          api: req.params.api as "orders" | "unscoped" | "billing",
+        }),
+      ),
+    );
+    user = await kit.browser(app);
+    await user.follow("/idpauth/login/");
+    return user;
+  }
+
+  /** What the API sends for a token. */
+  async function call(url: string, token?: string): Promise<[number, string | null]> {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const response = await fetch(`${url}orders`, { headers });
+    return [response.status, response.headers.get("www-authenticate")];
+  }
+
+  it("express.mjs accepts only access tokens for this API that have its scope", async () => {
+    const url = await startChecking();
+    const browser = await openApplication(url);
+    const tokenFor = async (name: string) => (await browser.get(`/token/${name}`)).json() as string;
+    const idToken = provider.issued.findLast(({ kind }) => kind === "id_token")?.value;
+    const token = await tokenFor("orders");
+    const [header = "", , signature = ""] = token.split(".");
+    const claims = { iss: provider.issuer, aud: resource, scope: "orders", sub: "eve", exp: 9e9 };
+    const forged = Buffer.from(JSON.stringify(claims)).toString("base64url");
+    const invalid = 'Bearer error="invalid_token"';
+    expect([
+      await call(url, token),
+      await call(url, await tokenFor("unscoped")),
+      await call(url, await tokenFor("billing")),
+      await call(url, idToken),
+      await call(url, `${header}.${forged}.${signature}`),
+      await call(url),
+    ]).toEqual([
+      [200, null],
+      [403, 'Bearer error="insufficient_scope"'],
+      [401, invalid],
+      [401, invalid],
+      [401, invalid],
+      [401, "Bearer"],
+    ]);
+    expect((await browser.get("/api/orders")).status).toBe(200);
+  });
+
+  it("express.mjs responds with 503 while it can't get the keys", async () => {
+    const url = await startChecking(`http://127.0.0.1:${String(await freePort())}/`);
+    const browser = await openApplication(url);
+    const token = (await browser.get("/token/orders")).json() as string;
+    expect(await call(url, token)).toEqual([503, null]);
+  });
+
+  it("express.mjs requires a step-up if the user authenticated too long ago", async () => {
+    const pay = async (seconds: number) => {
+      provider.person = { ...ADA, auth_time: Math.floor(Date.now() / 1000) - seconds };
+      const browser = await openApplication(await startChecking());
+      const headers = { "sec-fetch-site": "same-origin" };
+      return (await browser.get("/api/payments", { method: "POST", headers })).json();
+    };
+    expect(await pay(60)).toEqual({ paid: true });
+    await user?.close();
+    api?.close();
+    expect(await pay(600)).toMatchObject({
+      error: "insufficient_user_authentication",
+      login_url: expect.stringContaining("max_age=300") as string,
+    });
   });
 });
 
