@@ -59,7 +59,9 @@ export function createApplication({ env, store, clock, ordersUrl, processName }:
   app.get("/demo.css", (_request, response) => {
     response.type("css").send(STYLE);
   });
-  app.use("/public", express.static(`${import.meta.dirname}/public`));
+  const root = `${import.meta.dirname}/public`;
+  app.use("/public", express.static(root));
+  app.get("/favicon.ico", (_request, response) => response.sendFile("favicon.svg", { root }));
 
   app.use((_request, response, next) => {
     response.set({ "Content-Security-Policy": POLICY, "Cache-Control": "no-store" });

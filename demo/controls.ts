@@ -28,27 +28,29 @@ export function createControls(
     return { seconds: OUTAGE_SECONDS };
   }
 
-  async function control(url: URL, request: IncomingMessage, response: ServerResponse) {
+  async function control(request: IncomingMessage, response: ServerResponse) {
+    const [pathname, query] = (request.url ?? "").split("?", 2);
+    const parameters = new URLSearchParams(query);
     const sendJson = (body: unknown): void => {
       response.writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" });
       response.end(JSON.stringify(body));
     };
     // Browsers say so of the demo's own page, and of no other.
     const isOwn = request.method === "POST" && request.headers["sec-fetch-site"] === "same-origin";
-    if (url.pathname === "/demo/state") {
+    if (pathname === "/demo/state") {
       sendJson({ processes: processes.states });
     } else if (!isOwn) {
       response.writeHead(403).end();
-    } else if (url.pathname === "/demo/race") {
+    } else if (pathname === "/demo/race") {
       response.writeHead(200, { "Content-Type": "application/x-ndjson" });
-      const isKilled = url.searchParams.has("kill") && processes.kill !== undefined;
+      const isKilled = parameters.has("kill") && processes.kill !== undefined;
       const tell = (line: unknown): void => void response.write(`${JSON.stringify(line)}\n`);
       await runRace(parts, { cookie: request.headers.cookie ?? "", isKilled, tell });
       response.end();
-    } else if (url.pathname === "/demo/outage") {
-      sendJson(await startOutage(url.searchParams.get("of")));
-    } else if (url.pathname === "/demo/kill") {
-      processes.kill?.(url.searchParams.get("name") ?? "");
+    } else if (pathname === "/demo/outage") {
+      sendJson(await startOutage(parameters.get("of")));
+    } else if (pathname === "/demo/kill") {
+      processes.kill?.(parameters.get("name") ?? "");
       sendJson({});
     } else {
       response.writeHead(404).end();
@@ -56,9 +58,8 @@ export function createControls(
   }
 
   return (request, response) => {
-    const url = new URL(request.url ?? "/", parts.origin);
-    if (!url.pathname.startsWith("/demo/")) return false;
-    control(url, request, response).catch((error: unknown) => {
+    if (!request.url?.startsWith("/demo/")) return false;
+    control(request, response).catch((error: unknown) => {
       console.error(error);
       response.destroy();
     });

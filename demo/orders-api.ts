@@ -48,6 +48,7 @@ export async function startOrdersApi(
     check(request.headers.authorization).then(
       () => {
         sockets.handleUpgrade(request, socket, head, (open) => {
+          open.on("error", () => {}); // for example a message that's too long; it's closed then
           open.on("message", (message: Buffer) => {
             open.send(`pong ${message.toString()}`);
           });

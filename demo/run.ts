@@ -20,9 +20,10 @@ export async function runDemo(
   const controls = createControls({ origin, surroundings, processes });
 
   server.on("request", (request, response) => {
-    // The session's cookie belongs to one hostname, so `localhost` becomes the other spelling.
-    if (request.method === "GET" && request.headers.host !== new URL(origin).host)
-      response.writeHead(302, { Location: origin + (request.url ?? "/") }).end();
+    // The session's cookie belongs to one hostname, so `localhost` becomes the other spelling. A
+    // hostname of somebody else, which resolves to this machine, can't use the controls.
+    if (request.headers.host !== new URL(origin).host)
+      response.writeHead(307, { Location: origin + (request.url ?? "/") }).end();
     else if (!controls(request, response)) processes.request(request, response);
   });
   server.on("upgrade", (request, socket, head) => {

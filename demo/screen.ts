@@ -4,8 +4,10 @@
 export const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-export const POLICY_OF_PROVIDER =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+/** @param app the origin of the application, whose stylesheet the provider's page uses */
+export function policyOfProvider(app: string): string {
+  return `default-src 'none'; style-src ${app}; base-uri 'none'; frame-ancestors 'none'`;
+}
 
 interface Card {
   readonly id: string;
@@ -20,82 +22,30 @@ interface Card {
   readonly guide: string;
 }
 
-const CARDS: readonly Card[] = [
-  {
-    id: "sign-in",
-    title: "Sign in",
-    text: "Choose one of two providers. The server keeps the tokens, the browser a cookie that no script can read.",
-    actions: `${button("sign-in", "Sign in")}${button("sign-out", "Sign out", "quiet")}`,
-    result: `<p class="who" hidden><span class="initial-letter" aria-hidden="true"></span><span><strong class="name"></strong><br><span class="email"></span></span></p>`,
-    guide: "docs/how-to/several-providers.md",
-  },
-  {
-    id: "session",
-    title: "Your session",
-    text: "The page knows who is signed in and for how long, without knowing a token.",
-    actions: button("probe", "Check now", "quiet"),
-    result: `<dl>
+const SIGN_IN: Card = {
+  id: "sign-in",
+  title: "Sign in",
+  text: "Choose one of two providers. The server keeps the tokens. Your browser only gets a cookie that scripts can't read.",
+  actions: `${button("sign-in", "Sign in")}${button("sign-out", "Sign out", "quiet")}`,
+  result: `<dl>
+<div><dt>User</dt><dd id="user">–</dd></div>
 <div><dt>Provider</dt><dd id="provider">–</dd></div>
 <div><dt>Signed in</dt><dd id="age">–</dd></div>
 <div><dt>ID token</dt><dd id="token">–</dd></div>
 <div><dt>Session ends</dt><dd id="end">–</dd></div>
 <div><dt>Cookies that scripts see</dt><dd id="cookie">–</dd></div>
 </dl>`,
-    guide: "docs/reference/client.md",
-  },
-  {
-    id: "race",
-    title: "200 requests at once",
-    text: "However many requests find an expired token, the provider gets one token request, and all of them succeed.",
-    actions: button("race", "Expire the token, send 200 requests"),
-    result: `<ol class="dots" aria-hidden="true"></ol>`,
-    guide: "docs/explanation/guarantees.md",
-  },
-  {
-    id: "outage",
-    title: "An outage",
-    text: "If the provider or the session store is down, requests get 503, and nobody is signed out.",
-    actions: `${button("provider-outage", "Stop the provider")}${button("store-outage", "Stop the session store", "quiet")}`,
-    result: `<ol class="dots wide" aria-hidden="true"></ol><p class="countdown"></p>`,
-    guide: "docs/explanation/failures.md",
-  },
-  {
-    id: "tabs",
-    title: "Sign out in another tab",
-    text: "When the session ends, every open page of it knows at once.",
-    actions: `<a class="button" id="second-tab" href="/second-tab" target="_blank" rel="noopener">Open a second tab</a>`,
-    result: "",
-    guide: "docs/how-to/signing-out.md",
-  },
-  {
-    id: "step-up",
-    title: "Sign in again for what matters",
-    text: "A transfer requires a sign-in of the last minute. If yours is older, a window asks for it, and the transfer continues.",
-    actions: button("transfer", "Transfer €100"),
-    result: "",
-    guide: "docs/how-to/step-up.md",
-  },
-  {
-    id: "orders",
-    title: "An API behind the application",
-    text: "The proxy adds the user's access token, also to streams and sockets, and closes them when the session ends.",
-    actions: `${button("list", "List orders")}${button("connect", "Open a stream and a socket", "quiet")}`,
-    result: `<ul class="orders"></ul>
-<dl class="live" hidden>
-<div><dt>Stream</dt><dd id="stream">closed</dd></div>
-<div><dt>WebSocket</dt><dd id="socket">closed</dd></div>
-</dl>`,
-    guide: "docs/how-to/proxy.md",
-  },
-  {
-    id: "devices",
-    title: "Your devices",
-    text: "Users see where they're signed in, and can end any of their sessions.",
-    actions: `<a class="button" href="/idpauth/sessions">Show your sessions</a>`,
-    result: "",
-    guide: "docs/how-to/signing-out.md",
-  },
-];
+  guide: "docs/how-to/several-providers.md",
+};
+
+const RACE: Card = {
+  id: "race",
+  title: "200 requests at once",
+  text: "The demo's clock skips five minutes, so your token expires. 200 requests find that out at the same time. All of them succeed, and the provider gets one token request.",
+  actions: button("race", "Expire the token, send 200 requests"),
+  result: `<ol class="dots" aria-hidden="true"></ol>`,
+  guide: "docs/explanation/guarantees.md",
+};
 
 const FLEET: Card = {
   id: "fleet",
@@ -106,26 +56,75 @@ const FLEET: Card = {
   guide: "docs/explanation/failures.md",
 };
 
+const OTHERS: readonly Card[] = [
+  {
+    id: "outage",
+    title: "An outage",
+    text: "If the provider or the session store is down, requests get 503, but you stay signed in.",
+    actions: `${button("provider-outage", "Stop the provider")}${button("store-outage", "Stop the session store", "quiet")}`,
+    result: `<ol class="dots wide" aria-hidden="true"></ol>`,
+    guide: "docs/explanation/failures.md",
+  },
+  {
+    id: "step-up",
+    title: "Sign in again to transfer",
+    text: "A transfer requires a sign-in within the last minute. If yours is older, a window asks you to sign in again, and then the transfer continues.",
+    actions: `${button("transfer", "Transfer €100")}${button("confirm", "Open the window", "quiet")}`,
+    result: "",
+    guide: "docs/how-to/step-up.md",
+  },
+  {
+    id: "devices",
+    title: "Your devices",
+    text: "Users see where they're signed in, and can end any of their sessions.",
+    actions: `<a class="button" href="/idpauth/sessions">Show your sessions</a>`,
+    result: "",
+    guide: "docs/how-to/signing-out.md",
+  },
+  {
+    id: "orders",
+    title: "An API behind the application",
+    text: "The proxy adds your access token to each request, also to streams and sockets. When the session ends, it closes them.",
+    actions: `${button("list", "List orders")}${button("connect", "Open a stream and a socket", "quiet")}`,
+    result: `<ul class="orders"></ul>
+<dl>
+<div><dt>Stream</dt><dd id="stream">closed</dd></div>
+<div><dt>WebSocket</dt><dd id="socket">closed</dd></div>
+</dl>`,
+    guide: "docs/how-to/proxy.md",
+  },
+  {
+    id: "tabs",
+    title: "Sign out in another tab",
+    text: "Open a second tab, and sign out there. This page notices at once, and so do its stream and socket.",
+    actions: `<a class="button" id="second-tab" href="/second-tab" target="_blank" rel="noopener">Open a second tab</a>`,
+    result: "",
+    guide: "docs/how-to/signing-out.md",
+  },
+];
+
 /** @param hasFleet whether several processes run the application */
 export function screen(hasFleet: boolean): string {
-  const cards = hasFleet ? [...CARDS.slice(0, 3), FLEET, ...CARDS.slice(3)] : CARDS;
+  const cards = [SIGN_IN, RACE, ...(hasFleet ? [FLEET] : []), ...OTHERS];
   return page(
     "idpauth demo",
     `<header class="top">
 <h1>idpauth demo</h1>
 <p class="status" role="status" data-state="loading">Checking who is signed in …</p>
+<p class="lead">An Express app with two providers and an API, all of them on this machine. Sign in, then try the cards in order.</p>
 </header>
 <main>${cards.map(card).join("")}</main>`,
   );
 }
 
 function card({ id, title, text, actions, result, guide }: Card, index: number): string {
+  const isFirst = id === SIGN_IN.id;
   return `<section class="card" id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title"><span class="number" aria-hidden="true">${index + 1}</span>${title}</h2>
 <p>${text}</p>
-<div class="actions">${actions}</div>
-<div class="result">${result}<p class="outcome" role="status"></p></div>
-<p class="guide"><code>${guide}</code></p>
+<div class="actions" ${isFirst ? "" : "inert"}>${actions}</div>
+<div class="result">${isFirst ? "" : '<p class="first" hidden>Sign in first.</p>'}${result}<p class="outcome" role="status"></p></div>
+<p class="guide">Read <code>${guide}</code></p>
 </section>`;
 }
 
@@ -152,8 +151,12 @@ export interface Choice {
   readonly href: string;
 }
 
-/** The provider's page, on which a user chooses a person. */
-export function choicePage(provider: string, choices: readonly Choice[]): string {
+/**
+ * The provider's page, on which a user chooses a person.
+ *
+ * @param app the origin of the application
+ */
+export function choicePage(app: string, provider: string, choices: readonly Choice[]): string {
   const links = choices.map(
     ({ name, email, href }) =>
       `<li><a class="button quiet" href="${href.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"><span class="name">${name}</span><br><span class="email">${email}</span></a></li>`,
@@ -163,11 +166,16 @@ export function choicePage(provider: string, choices: readonly Choice[]): string
 <p>This is the sign-in page of the provider <code>${provider}</code>. It's for this demo, so it doesn't ask for a password.</p>
 <nav aria-label="People"><ul class="choices">${links.join("")}</ul></nav>
 </section></main>`;
-  return documentOf("Choose a person", '<link rel="stylesheet" href="/style.css">', body);
+  return documentOf(
+    "Choose a person",
+    `<link rel="stylesheet" href="${app}/idpauth/style.css">`,
+    body,
+  );
 }
 
 function page(title: string, body: string): string {
-  const head = `<link rel="stylesheet" href="/idpauth/style.css">
+  const head = `<link rel="icon" href="/public/favicon.svg">
+<link rel="stylesheet" href="/idpauth/style.css">
 <link rel="stylesheet" href="/demo.css">
 <script type="module" src="/public/demo.js"></script>`;
   return documentOf(title, head, `<div class="demo">${body}</div>`);

@@ -5,6 +5,7 @@ body:has(.demo) { display: block; padding: clamp(1rem, 3vw, 2.5rem); }
 
 .top { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.75rem 1.5rem; }
 .top h1 { font-size: 1.75rem; }
+.lead { flex-basis: 100%; margin: 0; }
 
 .status {
   display: flex;
@@ -46,15 +47,13 @@ body:has(.demo) { display: block; padding: clamp(1rem, 3vw, 2.5rem); }
 
 .demo .card > .actions { display: flex; flex-wrap: wrap; gap: 0.625rem; margin: 0; }
 .demo .button { flex: 1 1 auto; font: inherit; font-weight: 600; text-align: center; cursor: pointer; }
-.demo .button:disabled, .demo .button[aria-busy="true"] { opacity: 0.55; cursor: default; }
+.demo [inert] .button, .demo .button[aria-disabled="true"] { opacity: 0.55; cursor: default; }
 .result { display: grid; gap: 0.75rem; align-content: start; flex: 1; }
-.outcome:empty, .countdown:empty { display: none; }
 .outcome { padding: 0.625rem 0.875rem; border-radius: 0.75rem; background: var(--tint); color: var(--text); }
+/* It stays in the layout, because screen readers miss the first text of a live region that appears with it. */
+.outcome:empty { padding: 0; background: none; }
 .guide { font-size: 0.8125rem; }
 [hidden] { display: none !important; }
-
-.who { display: flex; align-items: center; gap: 0.875rem; }
-.initial-letter { display: grid; place-items: center; width: 3rem; height: 3rem; border-radius: 50%; background: var(--tint); color: var(--accent); font-size: 1.25rem; font-weight: 650; }
 
 .demo dl { display: grid; font-variant-numeric: tabular-nums; }
 .demo dl > div { display: flex; justify-content: space-between; gap: 1rem; padding: 0.375rem 0; border-top: 1px solid var(--line); }
@@ -64,8 +63,7 @@ body:has(.demo) { display: block; padding: clamp(1rem, 3vw, 2.5rem); }
 .demo dd.open { color: var(--good); }
 
 .dots { display: grid; grid-template-columns: repeat(25, 1fr); gap: 0.1875rem; margin: 0; padding: 0; list-style: none; }
-.dots:empty { display: none; }
-.dots.wide { display: flex; flex-wrap: wrap; gap: 0.375rem; }
+.dots.wide { display: flex; flex-wrap: wrap; gap: 0.375rem; min-height: 0.875rem; }
 .dots li { aspect-ratio: 1; border: 1px solid var(--edge); border-radius: 50%; }
 .dots.wide li { width: 0.875rem; }
 .dots .ok { border-color: var(--good); background: var(--good); }
@@ -81,10 +79,12 @@ body:has(.demo) { display: block; padding: clamp(1rem, 3vw, 2.5rem); }
 .processes .ended span::before { border-radius: 2px; background: var(--bad); }
 
 @media (min-width: 72rem) {
-  #orders { grid-column: span 2; }
+  #race, #orders { grid-column: span 2; }
   #fleet { grid-column: 1 / -1; }
-  #fleet .button { flex: 0 1 auto; }
-  #fleet .dots { grid-template-columns: repeat(50, 1fr); }
+  :is(#race, #fleet) .button { flex: 0 1 auto; }
+  :is(#race, #fleet) .dots { grid-template-columns: repeat(50, 1fr); }
+  /* Room for the usual result, so that the cards below don't move. */
+  .result { min-height: 7.5rem; }
 }
 @media (prefers-reduced-motion: no-preference) {
   .dots li { transition: background-color 0.2s ease; }

@@ -12,7 +12,7 @@ import {
   type TestProvider,
 } from "idpauth/testing";
 import { startOrdersApi } from "./orders-api.js";
-import { choicePage, POLICY_OF_PROVIDER } from "./screen.js";
+import { choicePage, policyOfProvider } from "./screen.js";
 import { closable, listen } from "./server.js";
 
 /** The lifetime of ID tokens and access tokens. */
@@ -91,26 +91,20 @@ async function startProviderPages(
 ): Promise<{ close(): Promise<void> }> {
   const endpoints = new Map<string, string>();
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://provider");
-    if (url.pathname === "/style.css") {
-      void fetch(`${origin}/idpauth/style.css`)
-        .then((style) => style.text())
-        .then((style) => response.setHeader("Content-Type", "text/css").end(style));
-      return;
-    }
-    const key = url.pathname.slice(1);
+    const [pathname = "", search] = (request.url ?? "").split("?", 2);
+    const key = pathname.slice(1);
     const endpoint = endpoints.get(key);
     if (endpoint === undefined) return void response.writeHead(404).end();
     const choices = (PEOPLE[key] ?? []).map(({ name, email, sub }) => {
-      const query = new URLSearchParams(url.search);
+      const query = new URLSearchParams(search);
       // The provider then treats it as a fresh sign-in, which a step-up needs.
       query.set("prompt", "login");
       query.set("login_hint", String(sub));
       return { name: String(name), email: String(email), href: `${endpoint}?${query.toString()}` };
     });
     response.setHeader("Content-Type", "text/html; charset=utf-8");
-    response.setHeader("Content-Security-Policy", POLICY_OF_PROVIDER);
-    response.end(choicePage(key, choices));
+    response.setHeader("Content-Security-Policy", policyOfProvider(origin));
+    response.end(choicePage(origin, key, choices));
   });
   const close = closable(server);
   const address = await listen(server, 0);

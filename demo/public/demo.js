@@ -4,7 +4,9 @@ const auth = createClient({ events: true });
 
 const byId = (id) => document.getElementById(id);
 const say = (card, text) => {
-  document.querySelector(`#${card} .outcome`).textContent = text;
+  const outcome = document.querySelector(`#${card} .outcome`);
+  // The same text again would be read out again.
+  if (outcome.textContent !== text) outcome.textContent = text;
 };
 const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -40,22 +42,22 @@ function showStatus({ status, user, reason }) {
 auth.subscribe(showStatus);
 byId("sign-out-button").addEventListener("click", () => void auth.signOut());
 
-/** What a button does. While it runs, further clicks do nothing. A signed-out user signs in first. */
+/** These change the clock, the providers or the store, so only one of them runs at a time. */
+const DISTURBING = ["race", "kill-race", "provider-outage", "store-outage"];
+
+/** What a button does. While it runs, further clicks do nothing. */
 function onClick(id, card, action) {
-  const button = byId(id);
-  button?.addEventListener("click", async () => {
-    if (button.ariaBusy === "true") return;
-    button.ariaBusy = "true";
+  const ids = DISTURBING.includes(id) ? DISTURBING : [id];
+  const buttons = ids.flatMap((one) => byId(`${one}-button`) ?? []);
+  byId(`${id}-button`)?.addEventListener("click", async ({ currentTarget }) => {
+    if (currentTarget.ariaDisabled === "true") return;
+    for (const button of buttons) button.ariaDisabled = "true";
     try {
-      if (auth.getState().status === "signed-out") await auth.signIn({ popup: true });
       await action();
     } catch (error) {
-      say(
-        card,
-        error.message === "cancelled" ? "You haven't signed in." : `That failed: ${error.message}`,
-      );
+      say(card, `That failed: ${error.message}. Is the demo still running?`);
     } finally {
-      button.ariaBusy = "false";
+      for (const button of buttons) button.ariaDisabled = "false";
     }
   });
 }
@@ -65,34 +67,27 @@ if (byId("race") !== null) startScreen();
 function startScreen() {
   // Who is signed in, and for how long.
   byId("sign-in-button").addEventListener("click", () => void auth.signIn());
-  auth.subscribe(({ status, user }) => {
-    const who = document.querySelector(".who");
-    who.hidden = user === null;
-    byId("sign-in-button").hidden = status === "signed-in";
-    if (user === null) return;
-    who.querySelector(".initial-letter").textContent = (user.name ?? "?").charAt(0);
-    who.querySelector(".name").textContent = user.name;
-    who.querySelector(".email").textContent = user.email;
-  });
   let heardAt = Date.now();
   const facts = () => showFacts(auth.getState(), (Date.now() - heardAt) / 1000);
-  auth.subscribe(() => {
+  auth.subscribe(({ status, user }) => {
     heardAt = Date.now();
     facts();
+    byId("sign-in-button").hidden = user !== null;
+    for (const actions of document.querySelectorAll(".card:not(#sign-in) .actions"))
+      actions.inert = user === null;
+    for (const hint of document.querySelectorAll(".first")) hint.hidden = status !== "signed-out";
   });
   setInterval(facts, 1000);
-  byId("probe-button").addEventListener("click", async () => {
-    await auth.refresh();
-    say("session", `Checked at ${new Date().toLocaleTimeString()}.`);
-  });
 
-  onClick("race-button", "race", () => race("race", "/demo/race"));
-  onClick("kill-race-button", "fleet", () => race("fleet", "/demo/race?kill"));
-  onClick("provider-outage-button", "outage", () => outage("provider"));
-  onClick("store-outage-button", "outage", () => outage("store"));
-  onClick("transfer-button", "step-up", transfer);
-  onClick("list-button", "orders", listOrders);
-  onClick("connect-button", "orders", connect);
+  onClick("race", "race", () => race("race", "/demo/race"));
+  onClick("kill-race", "fleet", () => race("fleet", "/demo/race?kill"));
+  onClick("provider-outage", "outage", () => outage("provider"));
+  onClick("store-outage", "outage", () => outage("store"));
+  onClick("transfer", "step-up", transfer);
+  onClick("confirm", "step-up", confirm);
+  onClick("list", "orders", listOrders);
+  onClick("connect", "orders", connect);
+  byId("confirm-button").hidden = true;
   watchOtherTabs();
   hollowDots("race");
   if (byId("fleet") === null) return;
@@ -101,19 +96,18 @@ function startScreen() {
 }
 
 /** @param since the seconds since the server said so */
-function showFacts({ data, deadlines }, since) {
-  const until = (at) => (at === null || at === undefined ? null : (at - Date.now()) / 1000);
-  const [token, end] = [until(deadlines?.idToken), until(deadlines?.end)];
-  byId("provider").textContent = data?.provider ?? "–";
-  byId("age").textContent = data === null ? "–" : `${duration(data.age + since)} ago`;
-  byId("token").textContent =
-    deadlines === null
-      ? "–"
-      : token === null || token <= 0
-        ? "expired"
-        : `expires in ${duration(token)}`;
-  byId("end").textContent = end === null ? "–" : `in ${duration(end)}`;
-  byId("cookie").textContent = document.cookie === "" ? "none" : document.cookie;
+function showFacts({ user, data, deadlines }, since) {
+  const until = (at) => (at - Date.now()) / 1000;
+  const token = until(deadlines?.idToken ?? 0);
+  const facts = {
+    user: user?.name,
+    provider: data?.provider,
+    age: data && `${duration(data.age + since)} ago`,
+    token: deadlines && (token > 0 ? `expires in ${duration(token)}` : "expired"),
+    end: deadlines && `in ${duration(until(deadlines.end))}`,
+    cookie: document.cookie || "none",
+  };
+  for (const [id, text] of Object.entries(facts)) byId(id).textContent = text ?? "–";
 }
 
 // 200 requests.
@@ -126,7 +120,7 @@ function hollowDots(card) {
 
 async function race(card, address) {
   const list = hollowDots(card);
-  say(card, "The token has expired, and 200 requests are on their way …");
+  say(card, "Your token has expired, and 200 requests are on their way …");
   const statuses = Array(200).fill(0);
   let repeated = 0;
   let killed;
@@ -145,6 +139,7 @@ async function race(card, address) {
       list.children[line.index].className = line.status === 200 ? `ok${second}` : "wait";
     }
   }
+  if (result === undefined) throw new Error("the connection was interrupted");
   const succeeded = statuses.filter((status) => status === 200).length;
   const facts = [
     `${succeeded} of 200 succeeded`,
@@ -173,8 +168,12 @@ async function* linesOf(response) {
 async function watchProcesses() {
   const list = document.querySelector(".processes");
   for (;;) {
-    const { processes } = await (await fetch("/demo/state")).json();
-    const answer = await fetch("/public/demo.js", { method: "HEAD", cache: "no-store" });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const state = await fetch("/demo/state").catch(() => undefined);
+    const options = { method: "HEAD", cache: "no-store" };
+    const answer = await fetch("/public/demo.js", options).catch(() => undefined);
+    if (state === undefined || answer === undefined) continue; // the demo has ended
+    const { processes } = await state.json();
     const last = answer.headers.get("X-Demo-Process");
     const texts = processes.map(({ name, pid, isRunning }) => {
       if (!isRunning) return `${name} starts again …`;
@@ -191,7 +190,6 @@ async function watchProcesses() {
         }),
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, 1000));
   }
 }
 
@@ -199,25 +197,21 @@ async function watchProcesses() {
 
 async function outage(of) {
   const list = document.querySelector("#outage .dots");
-  const countdown = document.querySelector(".countdown");
   list.replaceChildren();
-  const { seconds } = await (await fetch(`/demo/outage?of=${of}`, { method: "POST" })).json();
+  const { seconds } = await jsonOf(await fetch(`/demo/outage?of=${of}`, { method: "POST" }));
   const end = Date.now() + seconds * 1000;
   const what = of === "store" ? "The session store" : "The provider";
-  say("outage", `${what} is down for ${seconds} seconds. This page sends a request each second.`);
+  const down = `${what} is down for ${seconds} seconds. This page sends a request each second.`;
   for (;;) {
+    const isOver = Date.now() > end;
+    say("outage", isOver ? `${what} is back, and idpauth soon tries it again.` : down);
     const { status } = await auth.fetch("/api/me");
     const item = document.createElement("li");
     item.className = status === 200 ? "ok" : "wait";
     list.append(item);
-    const left = Math.ceil((end - Date.now()) / 1000);
-    if (status === 200 && left <= 0) break;
-    const when =
-      left > 0 ? `down for ${plural(left, "more second")}` : "back, and tried again soon";
-    countdown.textContent = `Last response: ${status}. ${what} is ${when}.`;
+    if (status === 200 && isOver) break;
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }
-  countdown.textContent = "";
   const failed = list.querySelectorAll(".wait").length;
   const { user } = await auth.refresh();
   say(
@@ -243,26 +237,38 @@ function watchOtherTabs() {
   });
 }
 
-// A step-up.
+// A step-up. Browsers open a window only shortly after a click, so if they don't after the 401, a button does.
+
+const WAITS = "The transfer waits, because you haven't signed in again.";
+const BLOCKED = "Your browser blocks the window. Allow pop-ups for this page, and try again.";
 
 async function transfer() {
   say("step-up", "The transfer has been sent …");
   const response = await auth.fetch("/api/transfer", { method: "POST", stepUp: true });
-  if (!response.ok)
-    return say("step-up", "The transfer wasn't made, because you didn't sign in again.");
-  const { age, maxAge } = await response.json();
+  byId("confirm-button").hidden = response.status !== 401;
+  if (response.status === 401) return say("step-up", WAITS);
+  const { age, maxAge } = await jsonOf(response);
   say(
     "step-up",
-    `€100 transferred. You signed in ${plural(age, "second")} ago. After ${maxAge} seconds, the next transfer asks again.`,
+    `€100 transferred, because you signed in ${plural(age, "second")} ago. After ${maxAge} seconds, the next transfer asks you to sign in again.`,
   );
+}
+
+async function confirm() {
+  const result = await auth.stepUp({ maxAge: 60 });
+  if (result === "done") return transfer();
+  say("step-up", result === "blocked" ? BLOCKED : WAITS);
+}
+
+async function jsonOf(response) {
+  if (!response.ok) throw new Error(`the response is ${response.status}`);
+  return response.json();
 }
 
 // The API behind the proxy.
 
 async function listOrders() {
-  const response = await auth.fetch("/api/orders/items");
-  if (!response.ok) throw new Error(`the response is ${response.status}`);
-  const { items, token } = await response.json();
+  const { items, token } = await jsonOf(await auth.fetch("/api/orders/items"));
   const list = document.querySelector(".orders");
   list.replaceChildren(
     ...items.map(({ item, state }) => {
@@ -278,7 +284,6 @@ async function listOrders() {
 }
 
 async function connect() {
-  document.querySelector(".live").hidden = false;
   const show = (id, text, isOpen) => {
     byId(id).textContent = text;
     byId(id).classList.toggle("open", isOpen);
@@ -296,15 +301,12 @@ async function connect() {
     show("socket", data, true);
     setTimeout(() => socket.readyState === WebSocket.OPEN && ping(), 1000);
   });
-  byId("connect-button").disabled = true;
   say("orders", "Both are open. Sign out in another tab, and they close.");
-  void Promise.all([stream.ended, socket.ended]).then(([{ reason }]) => {
-    show("stream", "closed", false);
-    show("socket", "closed", false);
-    byId("connect-button").disabled = false;
-    say(
-      "orders",
-      `Both were closed, because ${reason === "signed-out" ? "you're signed out" : `the reason is ${reason}`}.`,
-    );
-  });
+  const [{ reason }] = await Promise.all([stream.ended, socket.ended]);
+  show("stream", "closed", false);
+  show("socket", "closed", false);
+  say(
+    "orders",
+    `Both were closed, because ${reason === "signed-out" ? "you're signed out" : `the reason is ${reason}`}.`,
+  );
 }

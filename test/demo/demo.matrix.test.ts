@@ -1,4 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { startDemoProcess, type DemoProcess } from "../../scripts/demo-process.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { race, signedIn } from "./demo-user.js";
@@ -67,6 +71,24 @@ describe("the demo", () => {
       expect((await user.get(address, { method: "POST", from })).status).toBe(403);
       expect((await fetch(demo.origin + address, { method: "POST" })).status).toBe(403);
     }
+    expect((await user.get("/api/me")).status).toBe(200);
+  });
+
+  it("no request ends the demo", async () => {
+    const { hostname, port } = new URL(demo.origin);
+    const socket = connect(Number(port), hostname);
+    socket.end(`GET // HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+
+    const user = await signedIn(demo.origin, "staff");
+    const open = new WebSocket(`${demo.origin.replace("http", "ws")}/api/orders/socket`, {
+      headers: { cookie: user.cookies.header(new URL(demo.origin)) ?? "" },
+      origin: demo.origin,
+    });
+    open.once("open", () => {
+      open.send("longer than the API accepts".repeat(100));
+    });
+    await once(open, "close");
     expect((await user.get("/api/me")).status).toBe(200);
   });
 

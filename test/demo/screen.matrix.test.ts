@@ -3,19 +3,31 @@ import { createRequire } from "node:module";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDemoProcess, type DemoProcess } from "../../scripts/demo-process.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 interface AxeResult {
   readonly violations: readonly { readonly id: string }[];
   readonly passes: readonly { readonly id: string }[];
 }
 
+/** A browser that opens no window after the 401, because the click was too long ago for it. */
+const BLOCKS_FIRST_WINDOW = `{
+  const { open } = window;
+  window.open = () => {
+    window.open = open;
+    return null;
+  };
+}`;
+
+/** What a user can click now. */
+const USABLE = "main :not([inert]) > .button:visible";
+
 /** What Chromium writes for each response with an error status, and for a connection that ends. */
 const EXPECTED = "Failed to load resource: ";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("the screen of the demo", () => {
   let browser: Browser;
   let demo: DemoProcess;
   let axe: string;
@@ -39,6 +51,7 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BRO
     });
     context.on("weberror", (error) => complaints.push(error.error().message));
     const page = await context.newPage();
+    await page.addInitScript(BLOCKS_FIRST_WINDOW);
     const outcome = (card: string, text: RegExp) =>
       page.locator(`#${card} .outcome`).filter({ hasText: text }).waitFor();
     const click = (name: string) => page.getByRole("button", { name, exact: true }).click();
@@ -46,14 +59,16 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BRO
     await page.goto(`${demo.origin}/`);
     await page.getByText("You're signed out").waitFor();
     await expectAccessible(page);
+    expect(await page.getByText("Sign in first.").count()).toBe(7);
+    expect(await page.locator(USABLE).allInnerTexts()).toEqual(["Sign in"]);
 
     await click("Sign in");
     await page.getByRole("link", { name: "Customer account" }).click();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Emmy Noether" }).click();
     await page.getByText("Signed in as Emmy Noether").waitFor();
-    expect(await page.locator("#session dl").innerText()).toMatch(
-      /Provider\s+customers\s+Signed in\s+\d+ seconds? ago\s+ID token\s+expires in 4 min \d+ s\s+Session ends\s+in .*\s+Cookies that scripts see\s+none/,
+    expect(await page.locator("#sign-in dl").innerText()).toMatch(
+      /User\s+Emmy Noether\s+Provider\s+customers\s+Signed in\s+\d+ seconds? ago\s+ID token\s+expires in 4 min \d+ s\s+Session ends\s+in .*\s+Cookies that scripts see\s+none/,
     );
 
     await click("Expire the token, send 200 requests");
@@ -64,9 +79,16 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BRO
     await outcome("fleet", /^200 of 200 succeeded, 2 token requests at .* app-\d died /);
 
     await click("Transfer €100");
+    await outcome("step-up", /^The transfer waits/);
+    await click("Open the window");
     const window = await windowOf(context, page);
+    await window.getByRole("link", { name: "Customer account" }).click();
     await window.getByRole("link", { name: "Emmy Noether" }).click();
-    await outcome("step-up", /^€100 transferred\. You signed in \d+ seconds? ago/);
+    await outcome("step-up", /^€100 transferred, because you signed in \d+ seconds? ago/);
+
+    await page.getByRole("link", { name: "Show your sessions" }).click();
+    await page.getByText("Chrome", { exact: true }).waitFor();
+    await page.goBack();
 
     await click("List orders");
     await outcome("orders", /access token of “emmy” and no cookie/);
@@ -94,16 +116,8 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BRO
     await outcome("orders", /^Both were closed, because you're signed out/);
     await second.close();
 
-    // A signed-out user signs in first, and the button then does its work.
     await page.bringToFront();
-    await click("List orders");
-    const login = await windowOf(context, page);
-    await login.getByRole("link", { name: "Example staff" }).click();
-    await login.getByRole("link", { name: "Ada Lovelace" }).click();
-    await outcome("orders", /access token of “ada”/);
-
-    await page.getByRole("link", { name: "Show your sessions" }).click();
-    await page.getByText("Chrome", { exact: true }).waitFor();
+    expect(await page.locator(USABLE).allInnerTexts()).toEqual(["Sign in"]);
     expect(complaints).toEqual([]);
     await context.close();
   }, 200_000);
@@ -124,7 +138,10 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", IN_A_BRO
 
   async function expectAccessible(page: Page): Promise<void> {
     await page.evaluate(axe);
-    const { violations, passes } = await page.evaluate<AxeResult>("axe.run()");
+    const { violations, passes } = await page.evaluate<AxeResult>(
+      // The page's policy doesn't let axe load the provider's stylesheet, which is the application's.
+      "axe.run({ preload: false })",
+    );
     expect(violations).toEqual([]);
     expect(passes.map(({ id }) => id)).toContain("color-contrast");
   }
