@@ -3,7 +3,9 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { descriptionOf } from "../site/.vitepress/head.mjs";
 import { MOVED } from "../site/.vitepress/moved.mjs";
+import { pagesOf, SECTIONS } from "../site/.vitepress/sidebar.mjs";
 
 /**
  * Folders of docs/ that are pages or their pictures. The others are parts from which pages are
@@ -97,13 +99,19 @@ export function finishSite(pages, dist) {
   // The pages as Markdown show them, and so does the package.
   for (const folder of ["diagrams", "screenshots"])
     cpSync(path.join(pages, folder), path.join(dist, folder), { recursive: true });
-  const texts = list
-    .filter((page) => page !== "index.md" && !isInternal(page))
-    .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") }));
-  writeFileSync(path.join(dist, "llms.txt"), llmsIndex(texts));
+  const groups = llmsGroups(
+    list
+      .filter((page) => page !== "index.md")
+      .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") })),
+  );
+  writeFileSync(path.join(dist, "llms.txt"), llmsIndex(groups));
   writeFileSync(
     path.join(dist, "llms-full.txt"),
-    texts.map(({ page, text }) => `<!-- ${page} -->\n\n${text}`).join("\n"),
+    groups
+      .filter(({ text }) => text !== OPTIONAL)
+      .flatMap(({ pages: texts }) => texts)
+      .map(({ page, text }) => `<!-- ${page} -->\n\n${text}`)
+      .join("\n"),
   );
   const codes = writeCodeAddresses(
     readFileSync(path.join(pages, "reference/errors.md"), "utf8"),
@@ -117,18 +125,51 @@ export function finishSite(pages, dist) {
   return { pages: list.length, codes };
 }
 
+/** The heading under which a reader with little room can leave out the pages (llmstxt.org). */
+const OPTIONAL = "Optional";
+
+/** @typedef {{ page: string, text: string }} Page */
+/** @typedef {{ text: string, pages: readonly Page[] }} PageGroup */
+
 /**
- * @param {readonly { page: string, text: string }[]} texts
- * @returns {string} one line for each page: its title, its address, its first sentence
+ * @param {readonly Page[]} pages
+ * @param {readonly import("../site/.vitepress/sidebar.mjs").Group[]} [sections]
+ * @returns {PageGroup[]} the pages by the site's sections, in the order of the menus. Those for
+ *   maintainers and reviewers, and any that no menu has, come last.
  */
-export function llmsIndex(texts) {
-  const lines = texts.map(({ page, text }) => {
-    const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
-    const first = /^# .+\n+(?![#|<`-])([^\n]+(?:\n[^\n]+)*)/m.exec(text)?.[1] ?? "";
-    const sentence = (/^.*?[.:](?=\s|$)/s.exec(first)?.[0] ?? first).replaceAll("\n", " ");
-    return `- [${title}](/${page})${sentence === "" ? "" : `: ${sentence}`}`;
-  });
-  return `# idpauth\n\n> OpenID Connect sign-in and server-side sessions for Node.js web apps.\n\n${lines.join("\n")}\n`;
+export function llmsGroups(pages, sections = SECTIONS) {
+  const groups = sections.map(({ text, pages: parts }) => ({
+    text,
+    pages: pagesOf(parts)
+      .flatMap((name) =>
+        pages.filter(({ page }) =>
+          name === "api" ? page.startsWith("api/") : page === `${name}.md`,
+        ),
+      )
+      .filter(({ page }) => !isInternal(page)),
+  }));
+  const listed = new Set(groups.flatMap((group) => group.pages));
+  return [...groups, { text: OPTIONAL, pages: pages.filter((page) => !listed.has(page)) }];
+}
+
+/**
+ * @param {readonly PageGroup[]} groups
+ * @returns {string} a heading for each group, and one line for each page: its title, its address,
+ *   and the first sentence of its description
+ */
+export function llmsIndex(groups) {
+  const parts = groups
+    .filter(({ pages }) => pages.length > 0)
+    .map(({ text, pages }) => `## ${text}\n\n${pages.map(llmsLine).join("\n")}\n`);
+  return `# idpauth\n\n> OpenID Connect sign-in and server-side sessions for Node.js web apps.\n\n${parts.join("\n")}`;
+}
+
+/** @param {Page} page */
+function llmsLine({ page, text }) {
+  const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
+  const description = descriptionOf(text.replace(/^# .+$/m, "")).replace(/^: /, "");
+  const sentence = (/^.*?[.:?](?=\s|$)/.exec(description)?.[0] ?? description).replace(/:$/, ".");
+  return `- [${title}](/${page}): ${sentence}`;
 }
 
 /**

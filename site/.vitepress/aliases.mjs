@@ -28,7 +28,18 @@ export const ALIASES = {
     "": ["audit", "security audit", "penetration test", "certification"],
   },
   "about/not-supported.md": {
-    "": ["DPoP", "mTLS", "FAPI", "SAML", "LDAP", "limitations", "JAR", "CIBA"],
+    "": [
+      "DPoP",
+      "mTLS",
+      "FAPI",
+      "SAML",
+      "LDAP",
+      "limitations",
+      "JAR",
+      "CIBA",
+      "impersonate",
+      "admin UI",
+    ],
   },
   "about/other-callers.md": {
     "": [
@@ -38,11 +49,20 @@ export const ALIASES = {
       "client credentials",
       "API key",
       "JWT validation",
+      "check access token in API",
     ],
     "mobile-and-desktop-apps": ["iOS", "Android", "native app", "Electron", "React Native"],
   },
   "about/project.md": {
     "": ["license", "MIT", "maintainers", "provenance", "SBOM", "funding"],
+    "if-development-stops": ["abandoned", "unmaintained"],
+  },
+  "about/questions.md": {
+    "can-support-staff-act-as-a-user-impersonation": ["impersonate", "act as", "log in as user"],
+    "is-there-an-admin-ui": ["admin panel", "admin console", "user management"],
+    "is-it-certified-for-soc-2-hipaa-or-fips": ["compliance", "ISO 27001"],
+    "who-makes-it-and-how-many-people-are-there": ["abandoned", "unmaintained", "bus factor"],
+    "what-if-a-user-signs-in-in-two-tabs-at-once": ["multiple tabs"],
   },
   "about/rfc-10017.md": {
     "": ["bff", "backend for frontend", "browser-based apps"],
@@ -84,7 +104,13 @@ export const ALIASES = {
       "CDN",
       "X-Forwarded-Host",
       "load balancer",
+      "CloudFront",
+      "Fastly",
+      "Front Door",
+      "Application Gateway",
+      "rate limit",
     ],
+    nginx: ["rate limit", "brute force", "throttle"],
   },
   "deploy/serverless.md": {
     "": [
@@ -97,10 +123,13 @@ export const ALIASES = {
       "cold start",
       "AWS",
       "Azure Functions",
+      "preview deployment",
     ],
   },
   "deploy/sizing.md": {
     "": ["memory usage", "Redis memory", "capacity", "pricing"],
+    "what-does-a-process-need": ["connection pool", "RAM"],
+    "how-many-requests-does-the-store-get": ["autoscaling", "how many processes"],
   },
   "deploy/store-operation.md": {
     "": [
@@ -203,7 +232,9 @@ export const ALIASES = {
       "stay signed in",
       "remember me",
       "logged out after an hour",
+      "autoscaling",
     ],
+    "limits-of-session-host": ["express-session"],
     "run-several-processes": [
       "cluster",
       "load balancer",
@@ -214,7 +245,7 @@ export const ALIASES = {
   },
   "how-to/several-components.md": {
     "": ["multi-tenant"],
-    "many-tenants": ["multi-tenant", "tenancy", "SaaS"],
+    "many-tenants": ["multi-tenant", "multitenancy", "multi-tenancy", "tenancy", "SaaS"],
   },
   "how-to/several-providers.md": {
     "": ["multi-tenant", "multiple providers", "social login", "multiple issuers"],
@@ -238,6 +269,13 @@ export const ALIASES = {
       "revoke sessions",
       "kick user",
       "list sessions",
+    ],
+    "lock-a-user-out-now": [
+      "block user",
+      "disable user",
+      "ban user",
+      "suspend account",
+      "deactivate",
     ],
   },
   "how-to/single-page-applications.md": {
@@ -358,6 +396,9 @@ export const ALIASES = {
       "zero downtime",
       "SIGTERM",
       "secret leaked",
+      "vault",
+      "KMS secret",
+      "secrets manager",
       "incident response",
       "upgrade",
       "deployment",
@@ -440,6 +481,10 @@ export const ALIASES = {
       "IdP",
       "relying party",
     ],
+  },
+  "reference/personal-data.md": {
+    "": ["GDPR", "personal data", "PII", "privacy", "data protection", "right to erasure", "DSGVO"],
+    cookies: ["cookie banner", "cookie consent", "cookie list", "ePrivacy"],
   },
   "reference/settings.md": {
     "": [

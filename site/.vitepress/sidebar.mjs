@@ -262,6 +262,14 @@ export const SECTIONS = [
 ];
 
 /**
+ * @param {readonly (string | Group)[]} parts of a section
+ * @returns {string[]} the pages in them and in their groups; `api` stands for those of the types
+ */
+export function pagesOf(parts) {
+  return parts.flatMap((part) => (typeof part === "string" ? [part] : pagesOf(part.pages)));
+}
+
+/**
  * @param {(page: string) => string} titleOf
  * @param {readonly ReferencePage[]} reference
  * @param {readonly Group[]} [sections]

@@ -238,6 +238,19 @@ describe.each(NAMES)("%s", (name) => {
         );
         expect(others.map(({ status }) => status)).not.toContain(503);
       });
+
+      it("limits each client's logins on its own", async () => {
+        const browser = new CookieBrowser(proxy.browser);
+        const loginsFrom = async (address: string, count: number) => {
+          const client = await openHttp2(proxy, browser, address);
+          clients.push(client);
+          const logins = Array.from({ length: count }, () => get(client, "/idpauth/login/"));
+          return (await Promise.all(logins)).map(({ status }) => status);
+        };
+        // Not the address of the other tests, which sign in.
+        expect(await loginsFrom("127.0.0.9", 100)).toContain(503);
+        expect(await loginsFrom("127.0.0.10", 5)).not.toContain(503);
+      });
     }
 
     it.each(PROTOCOLS)("%s carries a guarded page and a POST to the API", async (protocol) => {

@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
-import { expect, it } from "vitest";
-import { isInternal, llmsIndex, withPolicy, withSiteLinks } from "../../scripts/site-pages.mjs";
+import { describe, expect, it } from "vitest";
+import {
+  isInternal,
+  llmsGroups,
+  llmsIndex,
+  withPolicy,
+  withSiteLinks,
+} from "../../scripts/site-pages.mjs";
 
 it("the policy allows the page's inline scripts by their hashes, and scripts of the site", () => {
   const html =
@@ -12,11 +18,42 @@ it("the policy allows the page's inline scripts by their hashes, and scripts of 
   );
 });
 
-it("the index for language models has each page's title, address and first sentence", () => {
-  const text = "# Step-up\n\nSome actions shouldn't rely\non an old sign-in. More.\n";
-  expect(llmsIndex([{ page: "how-to/step-up.md", text }])).toContain(
-    "- [Step-up](/how-to/step-up.md): Some actions shouldn't rely on an old sign-in.",
-  );
+describe("the index for language models", () => {
+  const page = (name: string, text = "# Title\n\nText.\n") => ({ page: `${name}.md`, text });
+
+  it("has each page's title, address and first sentence", () => {
+    const text = "# Step-up\n\nSome actions shouldn't rely\non an old sign-in. More.\n";
+    expect(llmsIndex([{ text: "Guides", pages: [page("how-to/step-up", text)] }])).toContain(
+      "## Guides\n\n- [Step-up](/how-to/step-up.md): Some actions shouldn't rely on an old sign-in.\n",
+    );
+  });
+
+  it("describes a page that begins with a table", () => {
+    const text = "# Versions\n\n| A | B |\n|---|---|\n\nEach number is a version.\n";
+    expect(llmsIndex([{ text: "Reference", pages: [page("reference/versions", text)] }])).toContain(
+      "- [Versions](/reference/versions.md): Each number is a version.",
+    );
+  });
+
+  it("has the sections of the menus in their order, and what is for maintainers last", () => {
+    const pages = [
+      page("about/questions"),
+      page("api/index"),
+      page("evidence/peers"),
+      page("explanation/decisions"),
+      page("how-to/csrf"),
+      page("reference/settings"),
+      page("start/index"),
+    ];
+    const groups = llmsGroups(pages).filter((group) => group.pages.length > 0);
+    expect(groups.map((group) => [group.text, ...group.pages.map((one) => one.page)])).toEqual([
+      ["Start", "start/index.md"],
+      ["Guides", "how-to/csrf.md"],
+      ["Reference", "reference/settings.md", "api/index.md"],
+      ["Trust", "about/questions.md"],
+      ["Optional", "evidence/peers.md", "explanation/decisions.md"],
+    ]);
+  });
 });
 
 it.each([
