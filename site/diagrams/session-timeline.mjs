@@ -2,7 +2,7 @@ import { every20, timeline } from "./timeline.mjs";
 
 /** @typedef {import("./drawing.mjs").Drawing} Drawing */
 
-export const title = "A session that the maximum age ends";
+export const title = "A session that ends when it reaches the maximum age";
 export const description =
   "A user signs in, works for three hours, takes a break and works until the evening. The idle timeout begins again with each request. " +
   "The maximum age ends the session after eight hours.";
