@@ -110,7 +110,7 @@ function resultsTable(read) {
     ],
     [
       "Performance",
-      `${share(goals, ([, met]) => met === "yes")} goals of the main measurement met`,
+      `${share(goals, ([, met]) => met === "yes")} goals met in the tables "Measured" and "The proxy"; [every missed goal](../explanation/performance.md#where-it-missed-its-goals), also of the other tables`,
       "performance",
     ],
   ];

@@ -17,6 +17,16 @@ export function measured(command) {
 }
 
 /**
+ * @param {readonly string[]} dates
+ * @returns {string} `on 2026-11-27`, or from the first to the last one
+ */
+export function periodOf(dates) {
+  const days = dates.toSorted();
+  const [first = "", last = ""] = [days[0], days.at(-1)];
+  return first === last ? `on ${first}` : `from ${first} to ${last}`;
+}
+
+/**
  * @param {string} page
  * @returns {{ line: string, date: string, command: string }} of its first line about a measurement
  * @throws Error the page has none

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { hashOfCode } from "./code-tokens.mjs";
+import { periodOf } from "./measured.mjs";
 import { readJson, root } from "./run.mjs";
 
 const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
@@ -223,9 +224,7 @@ function readReasons(file) {
 export function mutationPage(evidence = readEvidence()) {
   const stale = new Set(staleEvidence(evidence));
   const files = Object.keys(DECIDING_FILES);
-  const days = Object.values(evidence)
-    .map(({ date }) => date)
-    .toSorted();
+  const days = Object.values(evidence).map(({ date }) => date);
   const rows = files.map((file) => rowOf(file, evidence[file], stale.has(file)));
   const sections = files.flatMap((file) => {
     const reasons = readReasons(file).map(({ why, mutants }) => survivorRow(why, mutants));
@@ -235,7 +234,7 @@ export function mutationPage(evidence = readEvidence()) {
   const leftOut = Object.entries(LEFT_OUT).map(([file, why]) => `| \`${file}\` | ${why} |`);
   return `# Mutation testing
 
-Measured from ${days[0] ?? ""} to ${days.at(-1) ?? ""} with \`npm run mutation\`. The last column of the table has the day and the commit of each file.
+Measured ${periodOf(days)} with \`npm run mutation\`. The last column of the table has the day and the commit of each file.
 
 Would a test fail if the code made a different decision? To find out, [Stryker](https://stryker-mutator.io/) takes the files that contain the rules and
 changes one place at a time: \`<\` becomes \`<=\`, a condition becomes \`true\`, or a string becomes empty. Each changed version is a mutant. Stryker then runs

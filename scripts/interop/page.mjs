@@ -1,4 +1,5 @@
 // docs/evidence/interop.md, from docs/evidence/interop.json; `npm run docs` writes it.
+import { periodOf } from "../measured.mjs";
 import { readResults } from "./results.mjs";
 import { SERVERS } from "./servers.mjs";
 
@@ -29,10 +30,8 @@ export function interopPage(results = readResults()) {
 
 /** @param {readonly import("./results.mjs").ServerResult[]} results */
 function measuredLine(results) {
-  const dates = results.map(({ date }) => date).sort();
-  const [first, last] = [dates[0], dates.at(-1)];
-  const when = first === last ? first : `${first} to ${last}`;
-  return `Measured on ${when} with \`npm run interop -- NAME\`. Each table below names its commit.`;
+  const period = periodOf(results.map(({ date }) => date));
+  return `Measured ${period} with \`npm run interop -- NAME\`. Each table below names its commit.`;
 }
 
 /** @param {readonly import("./results.mjs").ServerResult[]} results */

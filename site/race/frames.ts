@@ -183,7 +183,7 @@ function ending({ signedOut, tokenRequests }: Frame, isKilled: boolean): string 
     return "The user has to sign in again. No client can avoid this case, because the provider and the store don't share a transaction.";
   if (!isKilled) return "Process B uses the tokens that process A has stored.";
   return tokenRequests === 1
-    ? "Until then, they got 503, and the user stayed signed in."
+    ? "Those that got 503 were sent again, and the user stayed signed in."
     : "The user stayed signed in, because no refresh token was sent twice.";
 }
 

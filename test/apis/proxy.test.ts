@@ -50,7 +50,7 @@ describe("a proxied request", () => {
     expect(connections).toHaveLength(1);
   });
 
-  it("never reaches the API with a path or a method outside the table", async () => {
+  it("[BFF-9] never reaches the API with a path or a method outside the table", async () => {
     const { url, connections } = await rawApi((socket) => socket.write(OK));
     const { port, tokenCalls } = await front(apiRow({ url, methods: ["GET", "POST"] }));
     const got = async (target: string, method = "GET") => {
