@@ -96,19 +96,20 @@ interface Running {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-async function startSignedIn(file: string): Promise<Running> {
-  const running = await start(file, await freePort());
+async function startSignedIn(file: string, settings = {}): Promise<Running> {
+  const running = await start(file, await freePort(), settings);
   const user = await signIn(running.origin);
   const headers = { cookie: user.cookie, "sec-fetch-site": "same-origin", "x-idpauth": "1" };
   return { ...running, headers };
 }
 
-async function start(file: string, port: number): Promise<Omit<Running, "headers">> {
+async function start(file: string, port: number, settings = {}): Promise<Omit<Running, "headers">> {
   const origin = `http://localhost:${String(port)}`;
   const env = {
     ...provider.env,
     ...{ PATH: process.env["PATH"], NODE_ENV: "production", PORT: String(port) },
     ...{ BASE_URL: origin, IDP_EVENTS: "on", ORDERS_URL: orders.url },
+    ...settings,
   };
   const hooks = path.join(import.meta.dirname, "typescript-hooks.mjs");
   const child = spawn(process.execPath, ["--import", hooks, path.join(SNIPPETS, file)], {
@@ -216,6 +217,22 @@ describe.each(FRAMEWORKS)("docs/snippets/start/%s.ts, after SIGTERM", (framework
     expect(await running.ended).toEqual({ code: 0, signal: null });
     expect(events.end).toBe("whole");
     expect(running.stderr()).not.toContain("Error");
+  }, 60_000);
+});
+
+describe("docs/snippets/production/cluster.mjs, after SIGTERM", () => {
+  it("ends its workers in order, and exits with 0", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "idpauth-cluster-"));
+    const running = await startSignedIn("production/cluster.mjs", {
+      SESSIONS: path.join(folder, "sessions.db"),
+    });
+    const events = await open(running, "/idpauth/events", "text/event-stream");
+    running.stop();
+    expect(await running.ended).toEqual({ code: 0, signal: null });
+    expect(events.end).toBe("whole");
+    expect(running.stderr()).not.toMatch(/Error|closed_late/);
+    await expect(fetch(running.origin)).rejects.toThrow();
+    rmSync(folder, { recursive: true });
   }, 60_000);
 });
 

@@ -1004,6 +1004,47 @@ describe("docs/snippets/csrf", () => {
 });
 
 describe("docs/snippets/signing-out", () => {
+  it("sessions-page.mjs names the user's devices, and its form signs out everywhere", async () => {
+    const { app } = await load<{ app: RequestListener }>("signing-out/sessions-page.mjs");
+    let agent = "";
+    const server = createServer((req, res) => {
+      req.headers["user-agent"] = agent;
+      app(req, res);
+    });
+    const webKit = "AppleWebKit/537.36 (KHTML, like Gecko)";
+    const agents = {
+      "Edge on Windows": `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`,
+      "Chrome on Android": `Mozilla/5.0 (Linux; Android 10; K) ${webKit} Chrome/140.0.0.0 Mobile Safari/537.36`,
+      "Safari on iPhone": `Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) ${webKit} Version/18.6 Mobile/15E148 Safari/604.1`,
+      "Unknown device": "curl/8.14.1",
+    };
+    const devices: kit.TestBrowser[] = [];
+    for (const one of Object.values(agents)) {
+      agent = one;
+      devices.push((user = await kit.signIn(server, GRACE)));
+    }
+    const [first] = devices;
+    const page = await first?.navigate("/idpauth/sessions");
+    for (const label of Object.keys(agents)) expect(page?.text).toContain(label);
+
+    const [, action = "", name = "", value = ""] =
+      /action="(.+?)".+?name="(.+?)" value="(.+?)"/s.exec(
+        (await first?.get("/account"))?.text ?? "",
+      ) ?? [];
+    const ended = await first?.post(action, new URLSearchParams({ [name]: value }), {
+      headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+    });
+    expect([ended?.status, ended?.headers.location]).toEqual([303, "/idpauth/"]);
+    await expect.poll(() => provider.requestsTo("revoke")).not.toEqual([]);
+    const states = await Promise.all(
+      devices.map((each) => each.get("/idpauth/session?details=true")),
+    );
+    expect(states.map((state) => state.json())).toMatchObject([
+      { authenticated: false, reason: "no_credentials" },
+      ...Array.from({ length: 3 }, () => ({ authenticated: false, reason: "ended_everywhere" })),
+    ]);
+  });
+
   it("at-provider.mjs ends the session at the provider, too", async () => {
     const browser = await open("signing-out/at-provider.mjs");
     await browser.follow("/idpauth/login/");

@@ -1,0 +1,29 @@
+import cluster from "node:cluster";
+import { availableParallelism } from "node:os";
+import express from "express";
+import { idpAuth } from "idpauth/express";
+import { sqliteStore } from "idpauth/sqlite";
+
+/** @type {import("idpauth").SessionStore} */
+const store = sqliteStore(process.env.SESSIONS ?? "sessions.db");
+const auth = idpAuth({ store });
+const app = express();
+auth.mount(app);
+
+// #region shutdown
+if (cluster.isPrimary) {
+  for (let count = availableParallelism(); count > 0; count -= 1) cluster.fork();
+  process.once("SIGTERM", () => {
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
+  });
+} else {
+  const server = app.listen(process.env.PORT ?? 3000);
+  process.once("SIGTERM", async () => {
+    const closed = new Promise((resolve) => server.close(resolve)); // no new connections
+    await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+    await closed;
+    await store.close?.();
+    process.disconnect(); // otherwise, the channel to the primary keeps the worker alive
+  });
+}
+// #endregion
