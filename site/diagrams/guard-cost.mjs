@@ -10,7 +10,7 @@ export const COSTS = /** @type {const} */ ([
   ["Koa 3", 3.7],
   ["fetch-style", 4.0],
   ["Hono 4", 5.7],
-  ["Express 5", 7.5],
+  ["Express 5", 11.8],
 ]);
 
 const LONGEST = Math.max(...COSTS.map(([, microseconds]) => microseconds));
