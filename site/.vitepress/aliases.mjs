@@ -61,7 +61,11 @@ export const ALIASES = {
     "can-support-staff-act-as-a-user-impersonation": ["impersonate", "act as", "log in as user"],
     "is-there-an-admin-ui": ["admin panel", "admin console", "user management"],
     "is-it-certified-for-soc-2-hipaa-or-fips": ["compliance", "ISO 27001"],
-    "who-makes-it-and-how-many-people-are-there": ["abandoned", "unmaintained", "bus factor"],
+    "who-stands-behind-it-and-what-does-that-mean-for-a-company": [
+      "abandoned",
+      "unmaintained",
+      "bus factor",
+    ],
     "what-if-a-user-signs-in-in-two-tabs-at-once": ["multiple tabs"],
   },
   "about/rfc-10017.md": {
