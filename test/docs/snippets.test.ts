@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
   request as httpRequest,
@@ -7,6 +7,7 @@ import {
   type Server,
 } from "node:http";
 import { Server as NetServer, type AddressInfo, type ListenOptions } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import express from "express";
 import type { createClient as createRedisClient } from "redis";
@@ -831,6 +832,38 @@ describe("docs/snippets/write-an-api", () => {
       error: "insufficient_user_authentication",
       login_url: expect.stringContaining("max_age=300") as string,
     });
+  });
+});
+
+describe("docs/snippets/single-page-applications", () => {
+  it("fastify.mjs serves the API and the built front end, with one page for all views", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "idpauth-front-end-"));
+    mkdirSync(path.join(folder, "dist"));
+    writeFileSync(path.join(folder, "dist/index.html"), "the page");
+    writeFileSync(path.join(folder, "dist/main.js"), "the script");
+    vi.spyOn(process, "cwd").mockReturnValue(folder);
+    try {
+      const browser = await open("single-page-applications/fastify.mjs");
+      const paths = ["/", "/users/ada?tab=1", "/main.js", "/missing.js", "/api/none", "/api/items"];
+      const responses = await Promise.all(paths.map((one) => browser.get(one)));
+      const policy = expect.stringContaining("script-src 'self'") as string;
+      expect(
+        responses
+          .slice(0, 3)
+          .map(({ text, headers }) => [text, headers["content-security-policy"]]),
+      ).toEqual([
+        ["the page", policy],
+        ["the page", policy],
+        ["the script", policy],
+      ]);
+      expect(responses.slice(3).map(({ status }) => status)).toEqual([404, 404, 401]);
+      const headers = { "sec-fetch-site": "same-site" };
+      expect((await browser.get("/", { method: "POST", headers })).status).toBe(403);
+      await browser.follow("/idpauth/login/");
+      expect((await browser.get("/api/items")).json()).toEqual([{ id: 1, text: "Cards" }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
