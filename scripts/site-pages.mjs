@@ -87,6 +87,19 @@ export function withSiteLinks(text, file) {
 }
 
 /**
+ * Removes the comments from which the scripts and the site's plugins build pages.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function withoutBuildComments(text) {
+  return text.replace(
+    /^ *<!-- (?:\/\w+|tabs|snippet: |fragment: |with(?:out)? addresses|(?:\w+: )?[Gg]enerated by |Written by )(?:(?!-->)[^])*-->\n+/gm,
+    "",
+  );
+}
+
+/**
  * Adds to the built site what VitePress doesn't write.
  *
  * @param {string} pages
@@ -95,14 +108,18 @@ export function withSiteLinks(text, file) {
  */
 export function finishSite(pages, dist) {
   const list = filesIn(pages, ".md");
-  for (const page of list) cpSync(path.join(pages, page), path.join(dist, page));
+  for (const page of list)
+    writeFileSync(
+      path.join(dist, page),
+      withoutBuildComments(readFileSync(path.join(pages, page), "utf8")),
+    );
   // The pages as Markdown show them, and so does the package.
   for (const folder of ["diagrams", "screenshots"])
     cpSync(path.join(pages, folder), path.join(dist, folder), { recursive: true });
   const groups = llmsGroups(
     list
       .filter((page) => page !== "index.md")
-      .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") })),
+      .map((page) => ({ page, text: readFileSync(path.join(dist, page), "utf8") })),
   );
   writeFileSync(path.join(dist, "llms.txt"), llmsIndex(groups));
   writeFileSync(

@@ -4,6 +4,7 @@ import {
   isInternal,
   llmsGroups,
   llmsIndex,
+  withoutBuildComments,
   withPolicy,
   withSiteLinks,
 } from "../../scripts/site-pages.mjs";
@@ -54,6 +55,19 @@ describe("the index for language models", () => {
       ["Optional", "evidence/peers.md", "explanation/decisions.md"],
     ]);
   });
+});
+
+it("the copies of the pages as Markdown don't contain the comments from which pages are built", () => {
+  const comments = [
+    "tabs",
+    "snippet: docs/x.mjs#a",
+    "without addresses",
+    "with addresses: [a](b)\n",
+  ];
+  for (const comment of comments)
+    expect(withoutBuildComments(`One.\n\n<!-- ${comment} -->\n\nTwo.\n`)).toBe("One.\n\nTwo.\n");
+  const code = "```html\n<!-- the button -->\n```\n";
+  expect(withoutBuildComments(code)).toBe(code);
 });
 
 it.each([
