@@ -23,7 +23,7 @@ import { pageWithLinks, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 
 /** The most bytes of the tarball. */
-const MAX_PACKED = 1_310_000;
+const MAX_PACKED = 1_330_000;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
