@@ -37,13 +37,16 @@ export async function landing(
   const query = new URLSearchParams(queryOf(request.target));
   const error = query.get("error");
   if (error === null) return pages.landing({ state }, request);
-  const failed = { page: record?.final_redirect, provider: query.get("provider"), origin };
+  const newest = record?.final_redirect;
+  // If another tab's login started later and is in progress, it is that login's page.
+  const page = record?.idp_state.logins?.at(-1)?.final_redirect === newest ? undefined : newest;
+  const failed = { page, provider: query.get("provider"), origin };
   const retryHref = retryOf(failed, settings);
   return pages.landing({ state, signInError: error, retryHref }, request);
 }
 
 interface FailedLogin {
-  /** Where the login was to lead that this browser started or came back from last. */
+  /** Where the login was to lead, if it's known. */
   readonly page: string | undefined;
   /** Of the address of the landing page, so it can be anything. */
   readonly provider: string | null;

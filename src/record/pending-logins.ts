@@ -57,20 +57,16 @@ export interface ReturnedLogin {
   readonly silentFailedAt?: EpochSeconds | undefined;
 }
 
-/**
- * Removes a login and remembers its state by hash. `final_redirect` becomes its page, for the page
- * that offers it again. Returns the same record if it has no such login.
- */
+/** Removes a login and remembers its state by hash. Returns the same record if it has no such login. */
 export function withoutLogin(
   record: SessionRecord,
   { state, stateHash, silentFailedAt }: ReturnedLogin,
 ): SessionRecord {
-  const login = findLogin(record, state);
-  if (login === undefined) return record;
-  const logins = (record.idp_state.logins ?? []).filter((other) => other !== login);
+  const before = record.idp_state.logins ?? [];
+  const logins = before.filter((login) => login.state !== state);
+  if (logins.length === before.length) return record;
   return withoutUndefined({
     ...record,
-    final_redirect: login.final_redirect,
     oauth_state: logins.at(-1)?.state,
     idp_state: {
       ...stateWithLogins(record.idp_state, logins),

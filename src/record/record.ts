@@ -155,7 +155,7 @@ export interface SessionRecord {
   readonly id_info?: IdInfo;
   /** The `state` of the newest pending login. */
   readonly oauth_state?: string;
-  /** The page of the login that started or came back last. */
+  /** The page to which the newest login returns. */
   readonly final_redirect?: string;
   /** What the last login decided about its origin. Present only in debug mode. */
   readonly debug?: unknown;

@@ -146,11 +146,6 @@ describe("a login that is used up", () => {
     ]);
   });
 
-  it("leaves its page behind, also if a newer one is in progress", () => {
-    const left = withoutLogin(started(login("a"), login("b")), { state: "a", stateHash: "hash" });
-    expect([left.final_redirect, left.oauth_state]).toEqual(["https://app.example/a", "b"]);
-  });
-
   it("leaves no empty list and no mirror behind when it was the only one", () => {
     expect(withoutLogin(started(login("a")), { state: "a", stateHash: "hash of a" })).toStrictEqual(
       {
