@@ -9,7 +9,7 @@ export const OUTCOME = { requests: 200, lease: 40, tokenRequests: 1, succeeded: 
 export const title = `${OUTCOME.requests} requests at once, and a process is killed`;
 export const description =
   `An ID token has expired, and ${OUTCOME.requests} requests of the session arrive at two processes. The provider replaces the refresh token during each refresh, and detects reuse. ` +
-  `Process A takes the lease and is killed. Process B takes the lease over after ${OUTCOME.lease} s and sends the only token request. All ${OUTCOME.succeeded} requests succeed, and nobody is signed out.`;
+  `Process A takes the lease and is killed. Process B takes the lease over after ${OUTCOME.lease} s and sends the only token request. Requests that fail meanwhile are sent again. All ${OUTCOME.succeeded} succeed, and nobody is signed out.`;
 
 /** @param {Drawing} drawing */
 export function draw(drawing) {

@@ -53,7 +53,7 @@ it("a page has a canonical address only if project.json has the site's", () => {
     pageData: { relativePath: "how-to/csrf.md" },
     title: "CSRF",
     description: "Text.",
-  } as Parameters<typeof shareHead>[0]);
+  });
   const canonical = head.filter(([, attributes]) => attributes["rel"] === "canonical");
   expect(canonical.map(([, attributes]) => attributes["href"])).toEqual(
     documentation === "" ? [] : [`${documentation}/how-to/csrf.html`],
