@@ -140,7 +140,7 @@ describe("[F14] the provider over TLS", () => {
       const answer = await run.user().get("/idpauth/login/");
       expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
       expect(requests).toEqual([]);
-      expect(refusals()).toEqual(["network"]);
+      expect(refusals()).toEqual(["certificate"]);
       expect(run.store.inserted).toEqual([]);
     },
   );
