@@ -30,7 +30,8 @@ const PAGES = [
   "docs/reference/endpoints.md",
   "docs/how-to/sessions.md",
 ].map((file) => readFileSync(path.join(ROOT, file), "utf8"));
-const README = PAGES.join("\n");
+// What a file of docs/snippets/ has is tested there.
+const README = PAGES.join("\n").replace(/^<!-- snippet: .*? -->\n+```\w+\n.*?^```$/gms, "");
 const run = promisify(execFile);
 
 /** What the reader puts in the place of the `.env` block's key. */
