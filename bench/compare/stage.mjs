@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CookieBrowser, startTestProvider } from "idpauth/testing";
 import { startDatabase } from "../../scripts/interop/keycloak/postgres.mjs";
 import { freePort, startProgram } from "../../scripts/interop/processes.mjs";
-import { needProgram } from "../../scripts/interop/programs.mjs";
+import { needProgram } from "../../scripts/debian-program.mjs";
 import { startApi } from "./api.mjs";
 import { startFront } from "./front.mjs";
 import { mayRecover, outcomeOf, wordsOf } from "./outcomes.mjs";

@@ -228,7 +228,7 @@ function watchOtherTabs() {
     if (before === "signed-in" && status === "signed-out")
       say(
         "tabs",
-        reason === "logout"
+        reason === "logout" || reason === "no_credentials"
           ? "You signed out in another tab, and this page knows."
           : "Your session has ended, and this page knows.",
       );
