@@ -1,8 +1,9 @@
 /**
  * The public exports for authors of adapters and stores. What applications use too, such as
- * `IdpAuthOptions` and `SessionStore`, comes from `idpauth`.
+ * `IdpAuthOptions` and `SessionStore`, comes from `idpauth`. What only frameworks over node:http
+ * need is here too, and loads no module of Node.js until it gets a response.
  */
-export type { Accessors } from "./auth/accessor-types.js";
+export { SETTLED, type Accessors } from "./auth/accessor-types.js";
 export { REQUEST_ACCESSORS } from "./auth/accessors.js";
 export { createAdapterAuth, type AdapterParts } from "./auth/adapter-auth.js";
 export type {
@@ -13,7 +14,6 @@ export type {
 } from "./auth/adapter-types.js";
 export { createIdpAuth } from "./auth/create-idp-auth.js";
 export { OBSERVE, type Observable, type Observed } from "./auth/observe.js";
-export { SETTLED } from "./auth/settled.js";
 export { hasEpochTimePassed, systemClock, type EpochSeconds } from "./clock.js";
 export { STARTUP_CHECKS, type SessionMiddleware } from "./config/startup-checks.js";
 export { ERRORS } from "./errors.js";
@@ -40,6 +40,35 @@ export {
   type NodeStream,
   type Reply,
 } from "./http/reply.js";
+export {
+  headerText,
+  NodeRequest,
+  onClose,
+  rememberResponse,
+  responseTo,
+  soleHost,
+  type AnyRequest,
+  type AnyResponse,
+} from "./node-http/node-message.js";
+export {
+  breakOff,
+  breakOffWith,
+  cancelStream,
+  eventStreamTo,
+  keepHeadPrivate,
+  keepPrivate,
+  readableOf,
+  sendHead,
+  sendStream,
+  writeFresh,
+  writeReply,
+} from "./node-http/node-response.js";
+export {
+  sourceOf,
+  upgradesOf,
+  type UpgradeProxy,
+  type UpgradeRequest,
+} from "./node-http/upgrades.js";
 export type { Facts, Identity, Observation, Observer, Operation, Work } from "./ports/observer.js";
 export type {
   EndWatcher,

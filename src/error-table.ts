@@ -63,7 +63,7 @@ export const PAGE_ERRORS = errorRows({
     status: 503,
     title: "This page cannot be prefetched",
     remedy:
-      "You don't need to do anything, because the user's click works. To avoid such requests, exclude the links to login and logout from prefetching.",
+      "You don't need to do anything, because the user's click works. A script that signs a user in or out adds `response=json` to the address, or sends the header `X-Idpauth`. To avoid prefetches, exclude the links to login and logout from them.",
   },
   provider_unavailable: {
     status: 503,

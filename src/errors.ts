@@ -122,6 +122,8 @@ export class ProviderUnavailableError extends IdpAuthError {
    * session stays until then.
    */
   readonly loginHelps: boolean;
+  /** With `loginHelps`, the key of the session's provider. Undefined: the only provider has none. */
+  readonly provider: string | undefined;
 
   /**
    * @param options `misconfigured`: an operator must change the configuration; waiting does not
@@ -134,6 +136,7 @@ export class ProviderUnavailableError extends IdpAuthError {
       retryAfter?: number;
       misconfigured?: boolean;
       loginHelps?: boolean;
+      provider?: string | undefined;
     } = {},
   ) {
     const { misconfigured = false, retryAfter = 1, loginHelps = false } = options;
@@ -142,6 +145,7 @@ export class ProviderUnavailableError extends IdpAuthError {
     this.reason = reason;
     this.retryAfter = misconfigured ? MISCONFIGURED_RETRY_SECONDS : retryAfter;
     this.loginHelps = loginHelps;
+    this.provider = options.provider;
   }
 
   /** True: an operator must correct the settings; waiting doesn't help. */
@@ -319,6 +323,14 @@ export function placeOf(error: unknown): string | undefined {
 /**
  * Whether an error is an outage of the provider, the store or the application's own code: the
  * response is 503, and the session is kept.
+ *
+ * @example
+ * try {
+ *   await auth.getAccessToken(request);
+ * } catch (error) {
+ *   if (!isOutage(error)) throw error;
+ *   // The user may still be signed in: show the page without the data.
+ * }
  */
 export function isOutage(
   error: unknown,

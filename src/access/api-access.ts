@@ -6,7 +6,7 @@ import {
   ProviderRefusedError,
   ProviderUnavailableError,
 } from "../errors.js";
-import type { EventHub, EventIdentity } from "../events/event-hub.js";
+import type { EventHub } from "../events/event-hub.js";
 import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -22,12 +22,12 @@ import {
   unexpiredToken,
   usableToken,
   withApiEntry,
-  type WantedValidity,
 } from "../record/stored-api-tokens.js";
-import { isRefreshable } from "../record/token-validity.js";
+import { isRefreshable, type WantedValidity } from "../record/token-validity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Need } from "./lease.js";
 import type { ApiRefresh, ApiRenewal, Renewed } from "./refresh-attempt.js";
+import { isTokenRejected } from "./rejected-token.js";
 import type { SessionAccess } from "./session-access.js";
 import type { Owners } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
@@ -41,7 +41,8 @@ const MISSING: Readonly<Record<MissingReason, string>> = {
     "IDP_SESSION_AUTO_REFRESH is off, so idpauth doesn't use refresh tokens, and an API's own token comes from one. Turn it on, or leave out the API's `resource`, `audience` and `scope`.",
   no_refresh_token:
     "The provider didn't send a refresh token, although a login has asked for it, and an API's own token comes from one. See docs/providers/index.md.",
-  refresh_rejected: "The provider refused the refresh token of a login a moment ago.",
+  refresh_rejected:
+    "The provider refused the refresh token of a login a moment ago, or the API rejected the login's token, and nothing can renew it.",
   token_expired: "The login's own token had expired when it was needed, a moment later.",
 };
 
@@ -82,22 +83,36 @@ export async function apiToken(
   request: ApiTokenRequest,
   parts: ApiAccessParts,
 ): Promise<string | null> {
-  const { session, api, minValidity, rejected } = request;
-  const { access, policy, clock } = parts;
+  const { session, api } = request;
+  const { access, policy } = parts;
   const outcome = await access.access(session);
   if (!outcome.authenticated) return null;
   const { provider } = outcome.owner;
   if ((api.provider ?? provider) !== provider)
     throw new ApiTokenError("api_provider_mismatch", api.api, "provider_required");
   if (api.target !== undefined)
-    return new OwnTokenCall(request, api.target, parts).token(outcome.record);
-  const token = await access.accessToken(session, minValidity, rejected);
-  const newest = token === null ? await session.read() : undefined;
-  const now = epochSeconds(clock);
-  if (newest === undefined || judge(newest, policy, now).kind === "ended") return token;
+    return new OwnTokenCall(request, { target: api.target, at: outcome.at }, parts).token(
+      outcome.record,
+    );
+  const own = await access.ownToken(session, request, outcome);
+  if (own.kind === "token") return own.token;
+  if (own.kind === "ended") return null;
   const { sessionAutoRefresh } = policy;
-  const lack = lackOf(newest, api, { sessionAutoRefresh, now });
-  throw withoutToken({ record: newest, lack, api: api.api }, parts);
+  const { record } = own;
+  const lack = lackOf(record, api, {
+    sessionAutoRefresh,
+    now: outcome.at,
+    isTokenRejected: isTokenRejected(record),
+  });
+  throw withoutToken({ record, lack, api: api.api }, parts);
+}
+
+/** What decides a call for an API's own token. */
+interface DecidedBy {
+  /** What the token is requested with. */
+  readonly target: string;
+  /** When the call was decided. Only a refresh under way reads the clock again. */
+  readonly at: EpochSeconds;
 }
 
 /** A call for the token of an API whose tokens are its own. */
@@ -105,25 +120,30 @@ class OwnTokenCall implements ApiRenewal {
   readonly name: string;
   readonly #request: ApiTokenRequest;
   readonly #target: string;
+  readonly #at: EpochSeconds;
   readonly #parts: ApiAccessParts;
   /** A token has come for this call. */
   #hasRenewed = false;
 
-  constructor(request: ApiTokenRequest, target: string, parts: ApiAccessParts) {
+  constructor(request: ApiTokenRequest, { target, at }: DecidedBy, parts: ApiAccessParts) {
     this.name = request.api.api;
     this.#request = request;
     this.#target = target;
+    this.#at = at;
     this.#parts = parts;
   }
 
   async token(first: SessionRecord): Promise<string | null> {
     const { session, api, rejected } = this.#request;
     const { policy, refresher } = this.#parts;
-    const needOf = (record: SessionRecord) => this.#needOf(record);
+    const at = this.#at;
+    const needOf = (fresh: SessionRecord) => this.#needOf(fresh, this.#now);
     let record: SessionRecord | undefined = first;
-    for (let turn = 0; record !== undefined && needOf(record) !== undefined; turn += 1) {
+    let need = this.#needOf(first, at);
+    let judgedAt = at;
+    for (let turn = 0; record !== undefined && need !== undefined; turn += 1) {
       // A token that has expired when it comes isn't requested again at once.
-      if ((this.#hasRenewed && needOf(record) === "api") || turn === MAX_TURNS)
+      if ((this.#hasRenewed && need === "api") || turn === MAX_TURNS)
         throw new ProviderUnavailableError("refresh_pending");
       const before: ApiEntry | undefined = this.#entryIn(record);
       try {
@@ -134,23 +154,37 @@ class OwnTokenCall implements ApiRenewal {
         if (token === undefined) throw error;
         return token;
       }
+      need = record && this.#needOf(record, at);
+      // A limit that was reached during the refresh isn't lifted by it.
+      judgedAt = this.#now;
     }
-    if (record === undefined || judge(record, policy, this.#now).kind === "ended") return null;
-    const now = this.#now;
-    const token = usableToken(this.#entryIn(record), rejected, now);
+    if (record === undefined || judge(record, policy, judgedAt).kind === "ended") return null;
+    const remembering = this.withoutRejected(record);
+    // No refresh was tried, or another call's was refused, which didn't know of the rejection.
+    if (remembering !== record) await session.update((fresh) => this.withoutRejected(fresh));
+    const token = usableToken(this.#entryIn(remembering), rejected, at);
     if (token !== undefined) return token;
     const { sessionAutoRefresh } = policy;
-    const lack = lackOf(record, api, { sessionAutoRefresh, now });
-    throw withoutToken({ record, lack, api: this.name }, this.#parts);
+    const lack = lackOf(remembering, api, { sessionAutoRefresh, now: at });
+    throw withoutToken({ record: remembering, lack, api: this.name }, this.#parts);
   }
 
   /** What a record still needs before it has a token for this call. */
-  #needOf(record: SessionRecord): Need | undefined {
+  #needOf(record: SessionRecord, now: EpochSeconds): Need | undefined {
     const { policy } = this.#parts;
-    const verdict = judge(record, policy, this.#now);
+    const verdict = judge(record, policy, now);
     if (verdict.kind === "refresh") return needAfter(verdict);
     if (verdict.kind === "ended" || !isRefreshable(record, policy)) return undefined;
-    return isApiTokenDue(this.#entryIn(record), this.#request, this.#now) ? "api" : undefined;
+    return isApiTokenDue(this.#entryIn(record), this.#request, now) ? "api" : undefined;
+  }
+
+  withoutRejected(record: SessionRecord): SessionRecord {
+    const { rejected } = this.#request;
+    const entry = this.#entryIn(record);
+    if (rejected === undefined || entry?.token !== rejected) return record;
+    if (isRefreshable(record, this.#parts.policy)) return record;
+    const refusal = { target: this.#target, refused: "refresh_rejected", rejected };
+    return this.#withEntry(record, refusedEntry(entry, refusal, this.#at));
   }
 
   async renew(refresh: ApiRefresh, record: SessionRecord): Promise<Renewed> {
@@ -168,7 +202,7 @@ class OwnTokenCall implements ApiRenewal {
       this.#hasRenewed = true;
       const entry = this.#entryOf(spent, record);
       refresh.observation?.note({ outcome: "refreshed" });
-      this.#parts.events.emit("refresh", { ...this.#about(record), api: this.name });
+      this.#parts.events.emit("refresh", { ...refresh.about, api: this.name });
       const kept = await refresh.keep(spent, (fresh) =>
         withoutLease(this.#withEntry(fresh, entry)),
       );
@@ -186,7 +220,7 @@ class OwnTokenCall implements ApiRenewal {
     { reason, claims }: ProviderRefusedError,
   ): Promise<Renewed> {
     refresh.observation?.note({ outcome: "refused" });
-    this.#parts.events.refused("api_token", reason, { ...this.#about(record), api: this.name });
+    this.#parts.events.refused("api_token", reason, { ...refresh.about, api: this.name });
     const { rejected } = this.#request;
     const refusal = { target: this.#target, refused: reason, claims, rejected };
     const change = (fresh: SessionRecord) =>
@@ -217,10 +251,6 @@ class OwnTokenCall implements ApiRenewal {
 
   #withEntry(fresh: SessionRecord, entry: ApiEntry): SessionRecord {
     return withApiEntry(fresh, { api: this.name, entry, now: this.#now });
-  }
-
-  #about(record: SessionRecord): EventIdentity {
-    return this.#parts.owners.of(record).identity;
   }
 
   get #now(): EpochSeconds {

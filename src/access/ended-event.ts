@@ -1,8 +1,9 @@
 /** How `ended` is emitted once for each session, whichever request finds the end. */
-import { epochSeconds } from "../clock.js";
+import type { EpochSeconds } from "../clock.js";
 import type { UserSession } from "../ports/user-session.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { SessionRecord } from "../record/record.js";
-import { judge, type EndReason, type PolicySettings } from "../record/session-policy.js";
+import { judge, type PolicySettings } from "../record/session-policy.js";
 import type { Shared } from "./shared.js";
 
 /** Sessions of removed providers that one process remembers. Our decision. */
@@ -12,13 +13,19 @@ export interface EndedEventOptions extends Shared {
   readonly policy: PolicySettings;
 }
 
+/** The end of a session as a request has found it. */
+export interface SeenEnd {
+  readonly reason: EndReason;
+  readonly at: EpochSeconds;
+}
+
 export interface EndedEvent {
   /**
    * Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the
    * request whose write succeeds does so. If it fails, the verdict stands without the event, and the
    * next access emits it.
    */
-  report(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void>;
+  report(session: UserSession, record: SessionRecord, end: SeenEnd): Promise<void>;
   /**
    * Emits `ended` for a session whose provider was removed, once per process. The record stays as
    * it is, because a process with newer settings may know the provider.
@@ -27,12 +34,11 @@ export interface EndedEvent {
 }
 
 export function createEndedEvent(options: EndedEventOptions): EndedEvent {
-  const { policy, owners, application, tasks, clock, events } = options;
+  const { policy, owners, application, tasks, events } = options;
   /** The keys of sessions whose provider was removed, and that are reported. */
   const removed = new Set<string>();
   return {
-    async report(session, record, reason) {
-      const at = epochSeconds(clock);
+    async report(session, record, { reason, at }) {
       let before = record;
       const { changed } = await session.update((fresh) => {
         before = fresh;

@@ -55,7 +55,7 @@ export interface Lease {
   write(change: Change, duration?: number): Promise<Updated>;
 }
 
-export function createLease(session: UserSession, clock: Clock): Lease {
+function createLease(session: UserSession, clock: Clock): Lease {
   const nonce = randomBytes(16).toString("base64url");
   const requestedAt = clock.monotonic();
   const takenAt = epochSeconds(clock);

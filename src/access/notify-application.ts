@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/session-policy.js";
+import type { EndReason } from "../record/end-reason.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shared } from "./shared.js";
 

@@ -31,10 +31,11 @@ export type OptionalWrite = (
 export function createOptionalWrites(clock: Clock): OptionalWrite {
   /** The sessions whose write hangs or has just failed. */
   const paused = new Set<string>();
-  return ({ key = "" }, write) => {
-    if (paused.has(key)) return undefined;
+  return (session, write) => {
+    if (paused.size > 0 && paused.has(session.key ?? "")) return undefined;
     const writing = write();
     if (writing === undefined) return undefined;
+    const { key = "" } = session;
     // Sessions without a key would share one place.
     const pause = () => {
       if (key !== "") paused.add(key);

@@ -59,6 +59,21 @@ export interface OrphanedTokenRule {
   revoke(provider: Provider, orphaned: OrphanedTokens): Promise<void>;
 }
 
+/**
+ * Revokes the tokens of one grant. With the refresh token, the provider also revokes the access
+ * tokens that were made from it (RFC 7009 section 2.1), so the access token is revoked only if there
+ * is no other. Never rejects.
+ *
+ * @returns whether a token was revoked
+ */
+export async function revokeTokens(
+  provider: Provider,
+  { accessToken, refreshToken }: DroppedTokens,
+): Promise<boolean> {
+  if (refreshToken !== undefined) return provider.revoke(refreshToken, "refresh_token");
+  return accessToken !== undefined && provider.revoke(accessToken, "access_token");
+}
+
 export function createOrphanedTokenRule({
   revokes,
   clock,
@@ -82,15 +97,8 @@ export function createOrphanedTokenRule({
     ).catch(() => true);
   }
 
-  async function discard(
-    provider: Provider,
-    { accessToken, refreshToken }: DroppedTokens,
-  ): Promise<void> {
-    if (!revokes) return;
-    // With a refresh token, the provider also revokes the access tokens that were made from it (RFC
-    // 7009).
-    if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
-    else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
+  async function discard(provider: Provider, tokens: DroppedTokens): Promise<void> {
+    if (revokes) await revokeTokens(provider, tokens);
   }
 
   return {

@@ -1,8 +1,8 @@
 import { epochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import { identityOf } from "../events/event-hub.js";
+import { identityOf, type EventIdentity } from "../events/event-hub.js";
 import type { Observation } from "../ports/observer.js";
-import type { Provider, RefreshRequest } from "../ports/provider.js";
+import type { DroppedTokens, Provider, RefreshRequest } from "../ports/provider.js";
 import type { Registration } from "../ports/registration.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { withReview } from "../record/application-data.js";
@@ -19,7 +19,9 @@ import {
 } from "../record/refresh-changes.js";
 import type { Slots } from "../work/slots.js";
 import { takeLease, type Lease, type Need } from "./lease.js";
+import { revokeTokens } from "./orphaned-tokens.js";
 import { REFRESH_LIMIT_MS, ROTATED_TOKEN_MS } from "./refresh-times.js";
+import { withRejectedToken } from "./rejected-token.js";
 import type { Shared } from "./shared.js";
 
 /** One refresh of a session. */
@@ -77,6 +79,11 @@ export interface ApiRenewal {
   readonly name: string;
   /** The refresh under the lease of {@link refreshOnce}. */
   renew(refresh: ApiRefresh, record: SessionRecord): Promise<Renewed>;
+  /**
+   * The record without the API's token, if the API has rejected it and the provider has refused the
+   * refresh token. Pure.
+   */
+  withoutRejected(record: SessionRecord): SessionRecord;
 }
 
 /** How a refresh for an API ended. */
@@ -89,12 +96,17 @@ export type Renewed =
    */
   | { readonly kind: "refused"; readonly change: Change };
 
+/** Whose refresh it is, and how long it has taken, in milliseconds. */
+type RefreshFacts = EventIdentity & { readonly duration: number };
+
 /** What a refresh for an API uses of the attempt. */
 export interface ApiRefresh {
   readonly provider: Provider;
   readonly key: string;
   readonly signal: AbortSignal;
   readonly observation: Observation | undefined;
+  /** What the events of this refresh say of it. */
+  readonly about: RefreshFacts;
   /** Changes the record only while it carries the lease. */
   write(change: Change): Promise<Updated>;
   /** Spends the refresh token, and stores its successor before anything else can fail. */
@@ -126,6 +138,8 @@ class RefreshAttempt implements ApiRefresh {
   readonly #cancelDeadline: () => void;
   /** A refresh token that still works and must not be used: its response could not be accepted. */
   #dropped: string | undefined;
+  /** An API has rejected the session's access token. */
+  #isForced = false;
   /** The claims of the userinfo endpoint, if it was called. */
   #userinfo: IdInfo | undefined;
 
@@ -152,7 +166,7 @@ class RefreshAttempt implements ApiRefresh {
       const refreshed = await this.#refresh();
       return this.#isHeld(refreshed) ? await this.#review(refreshed) : refreshed;
     } catch (error) {
-      events.failed("refresh", error, this.#about);
+      events.failed("refresh", error, this.about);
       if (error instanceof ProviderRefusedError) return await this.#refused();
       // Best effort: another process takes over a lease that stays.
       await this.#lease.write(withoutLease).catch(() => undefined);
@@ -169,10 +183,11 @@ class RefreshAttempt implements ApiRefresh {
     if (need === "review") return this.#record;
     const renewed = need === "api" ? await api?.renew(this, this.#record) : undefined;
     if (renewed?.kind === "stored") return renewed.record;
-    const refreshed = await this.#spendThenVerify(need === "rejected", renewed?.change);
+    this.#isForced = need === "rejected";
+    const refreshed = await this.#spendThenVerify(renewed?.change);
     if (refreshed === undefined) return undefined;
     this.observation?.note({ outcome: "refreshed" });
-    events.emit("refresh", this.#about);
+    events.emit("refresh", this.about);
     return refreshed;
   }
 
@@ -181,10 +196,7 @@ class RefreshAttempt implements ApiRefresh {
   }
 
   async spend(request: RefreshRequest): Promise<Spent> {
-    // A process that was suspended may have lost its lease: the deadline's timer runs only after
-    // this.
-    if (this.#options.clock.monotonic() >= this.#lease.requestedAt + REFRESH_LIMIT_MS)
-      throw new ProviderUnavailableError("timeout");
+    if (this.#wasSuspended()) throw new ProviderUnavailableError("timeout");
     const spent = await this.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
     const { refreshToken } = spent;
@@ -197,10 +209,20 @@ class RefreshAttempt implements ApiRefresh {
     return kept.changed ? { kind: "spent", spent } : { kind: "overtaken", record: kept.record };
   }
 
-  async #spendThenVerify(
-    isForced: boolean,
-    also: Change = (fresh) => fresh,
-  ): Promise<SessionRecord | undefined> {
+  /**
+   * Whether the process may have lost its lease meanwhile: the deadline's timer runs only after
+   * this. While a machine sleeps, its monotonic clock stands still, and only the wall clock shows it.
+   */
+  #wasSuspended(): boolean {
+    const { clock } = this.#options;
+    const { requestedAt, takenAt } = this.#lease;
+    return (
+      clock.monotonic() >= requestedAt + REFRESH_LIMIT_MS ||
+      epochSeconds(clock) > takenAt + REFRESH_LIMIT_MS / 1000
+    );
+  }
+
+  async #spendThenVerify(also: Change = (fresh) => fresh): Promise<SessionRecord | undefined> {
     const { application, orphanedTokens, clock } = this.#options;
     const record = this.#record;
     const oldToken = record.credentials?.refresh_token ?? "";
@@ -219,7 +241,7 @@ class RefreshAttempt implements ApiRefresh {
     // A review that another process began is finished here, even if this process has nothing to
     // review.
     const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
-    const forcedAt = isForced ? epochSeconds(clock) : undefined;
+    const forcedAt = this.#isForced ? epochSeconds(clock) : undefined;
     const kept = await this.keep(spent, (fresh) =>
       also(withTokens(fresh, { spent, verified, isReviewed, forcedAt })),
     );
@@ -249,19 +271,14 @@ class RefreshAttempt implements ApiRefresh {
   /** Ends the session, because the application's code did not accept it. */
   async #reject(
     rejection: Rejection,
-    { token, refresh_token: refreshToken }: Credentials,
+    { token: accessToken, refresh_token: refreshToken }: Credentials,
   ): Promise<SessionRecord | undefined> {
     const { orphanedTokens, tasks, events, registration } = this.#options;
     const { revokes } = orphanedTokens;
     const { record, changed } = await this.write((fresh) =>
       withRejection(fresh, rejection, revokes),
     );
-    if (changed && revokes)
-      tasks.add(
-        refreshToken === undefined
-          ? this.provider.revoke(token, "access_token")
-          : this.#revoke(refreshToken),
-      );
+    if (changed && revokes) tasks.add(this.#revoke({ accessToken, refreshToken }));
     if (changed) events.refused("refresh", rejection, identityOf(undefined, registration.key));
     return this.#settled(record);
   }
@@ -286,17 +303,28 @@ class RefreshAttempt implements ApiRefresh {
   async #refused(): Promise<SessionRecord | undefined> {
     this.observation?.note({ outcome: "refused" });
     const dropped = this.#dropped;
-    const { record } = await this.write((fresh) => withoutRefreshToken(fresh, dropped));
-    if (dropped !== undefined) this.#options.tasks.add(this.#revoke(dropped));
+    const { record } = await this.write((fresh) =>
+      this.#withoutRejected(withoutRefreshToken(fresh, dropped)),
+    );
+    if (dropped !== undefined)
+      this.#options.tasks.add(this.#revoke({ accessToken: undefined, refreshToken: dropped }));
     return this.#settled(record);
   }
 
+  /** A token that an API has rejected stays rejected, since no refresh will bring another one. */
+  #withoutRejected(record: SessionRecord): SessionRecord {
+    const { api } = this.#options;
+    const rejected = this.#isForced ? this.#record.credentials?.token : undefined;
+    const remembering = withRejectedToken(record, rejected, { sessionAutoRefresh: true });
+    return api === undefined ? remembering : api.withoutRejected(remembering);
+  }
+
   /**
-   * Revokes a dropped refresh token. Until that succeeds, the record keeps the token for the
-   * logout.
+   * Revokes dropped tokens. Until that succeeds, the record keeps the refresh token for the logout.
    */
-  async #revoke(refreshToken: string): Promise<void> {
-    if (await this.provider.revoke(refreshToken, "refresh_token"))
+  async #revoke(dropped: DroppedTokens): Promise<void> {
+    const { refreshToken } = dropped;
+    if ((await revokeTokens(this.provider, dropped)) && refreshToken !== undefined)
       await this.#options.session.update((fresh) => withoutDroppedToken(fresh, refreshToken));
   }
 
@@ -310,8 +338,7 @@ class RefreshAttempt implements ApiRefresh {
     return record;
   }
 
-  /** What the events of this attempt say of it. */
-  get #about() {
+  get about(): RefreshFacts {
     const { registration, clock } = this.#options;
     return {
       ...identityOf(this.#record.id_info, registration.key),

@@ -1,24 +1,23 @@
-import { epochSeconds } from "../clock.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { isOutage, ProviderUnavailableError } from "../errors.js";
 import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { SessionRecord } from "../record/record.js";
-import {
-  judge,
-  type EndReason,
-  type PolicySettings,
-  type Verdict,
-} from "../record/session-policy.js";
+import { judge, type PolicySettings, type Verdict } from "../record/session-policy.js";
 import {
   accessTokenLife,
   isRecent,
   isRefreshable,
   isUnexpired,
   staysValid,
+  type WantedValidity,
 } from "../record/token-validity.js";
-import { createEndedEvent } from "./ended-event.js";
+import { createEndedEvent, type SeenEnd } from "./ended-event.js";
+import type { Need } from "./lease.js";
 import { createOptionalWrites } from "./optional-writes.js";
+import { isTokenRejected, withRejectedToken } from "./rejected-token.js";
 import type { Owners, SessionOwner } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
 import type { Shared } from "./shared.js";
@@ -26,17 +25,26 @@ import type { Shared } from "./shared.js";
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;
 
+/**
+ * When a request was decided. Whatever follows from the decision counts from this time and doesn't
+ * read the clock again: otherwise what has just been decided could have changed.
+ */
+interface Decided {
+  readonly at: EpochSeconds;
+}
+
 /** A session whose user is signed in, or was until it ended. */
 export interface OwnedSession<Own extends Registration = Registration> {
   readonly record: AuthenticatedRecord;
   readonly owner: SessionOwner<Own>;
 }
 
-export interface SignedIn<Own extends Registration = Registration> extends OwnedSession<Own> {
+export interface SignedIn<Own extends Registration = Registration>
+  extends OwnedSession<Own>, Decided {
   readonly authenticated: true;
 }
 
-export interface SignedOut<Own extends Registration = Registration> {
+export interface SignedOut<Own extends Registration = Registration> extends Decided {
   readonly authenticated: false;
   readonly reason: EndReason;
   readonly record: SessionRecord | undefined;
@@ -55,6 +63,14 @@ export interface Explanation {
   /** Null if `authenticated`. */
   readonly reason: EndReason | "id_token_expired" | "review_due" | null;
 }
+
+/** What a call gets of the session's own access token. */
+export type OwnToken =
+  | { readonly kind: "token"; readonly token: string }
+  /** The user is signed out. */
+  | { readonly kind: "ended" }
+  /** The user is signed in, and the token can't be used and can't be renewed. */
+  | { readonly kind: "missing"; readonly record: SessionRecord };
 
 export interface AccessOptions {
   readonly slide?: boolean;
@@ -80,11 +96,18 @@ export interface SessionAccess<Own extends Registration = Registration> {
   explain(session: UserSession): Promise<Explanation>;
   /**
    * Returns the access token, refreshed if it expires within `minValidity` seconds, or if it is
-   * `rejected`. Null: the user is signed out, or the token has expired and cannot be refreshed.
+   * `rejected`. Null: the user is signed out, or the token has expired or was rejected, and cannot
+   * be refreshed.
    *
    * @param rejected a token that an API has rejected
    */
   accessToken(session: UserSession, minValidity: number, rejected?: string): Promise<string | null>;
+  /** The same for a session that {@link access} has just let pass. */
+  ownToken(
+    session: UserSession,
+    wanted: WantedValidity,
+    access: Pick<SignedIn, "record" | "at">,
+  ): Promise<OwnToken>;
 }
 
 export interface SessionAccessOptions<Own extends Registration = Registration> extends Shared {
@@ -102,9 +125,27 @@ export function createSessionAccess<Own extends Registration>(
   const writeIfPossible = createOptionalWrites(clock);
   const needOf = (record: SessionRecord) => needAfter(judge(record, policy, now()));
 
+  function reportEnd(
+    session: UserSession,
+    record: SessionRecord,
+    end: SeenEnd,
+  ): Promise<void> | undefined {
+    return writeIfPossible(session, () => endedEvent.report(session, record, end));
+  }
+
+  function touch(
+    session: UserSession,
+    at: EpochSeconds,
+    { slide = true, sendsCookie = false }: AccessOptions,
+  ): Promise<void> | undefined {
+    const stamp = slide && policy.sessionIdleTimeout !== null ? at : null;
+    return writeIfPossible(session, () => session.touch(stamp, sendsCookie));
+  }
+
+  /** Runs for every guarded request. It has no closures, which would make its variables slower. */
   async function access(
     session: UserSession,
-    { slide = true, sendsCookie = false }: AccessOptions = NO_OPTIONS,
+    accessOptions: AccessOptions = NO_OPTIONS,
   ): Promise<Access<Own>> {
     let record: SessionRecord | undefined;
     try {
@@ -117,77 +158,102 @@ export function createSessionAccess<Own extends Registration>(
       endedEvent.reportRemoved(session.removedKey);
     else if (record === undefined && session.isUnreadable)
       events.refused("session", "session_unreadable");
-    let verdict = judge(record, policy, now());
+    let at = now();
+    let verdict = judge(record, policy, at);
     if (verdict.kind === "refresh") {
       record = await refresher.refresh(session, needOf);
-      verdict = afterRefresh(judge(record, policy, now()));
+      // Another decision: a limit that was reached during the refresh isn't lifted by it.
+      at = now();
+      verdict = afterRefresh(judge(record, policy, at));
     }
     if (verdict.kind === "ended") {
       const { reason } = verdict;
       if (record?.credentials !== undefined && record.idp_state.ended !== reason)
-        await writeIfPossible(session, () => endedEvent.report(session, record, reason));
+        await reportEnd(session, record, { reason, at });
       return {
         authenticated: false,
+        at,
         reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
         record,
         owner: owners.of(record),
       };
     }
-    session.seen ??= { record: record as SessionRecord, at: now() };
-    const stamp = slide && policy.sessionIdleTimeout !== null ? now() : null;
-    const written = writeIfPossible(session, () => session.touch(stamp, sendsCookie));
+    session.seen ??= { record: record as SessionRecord, at };
+    const written = touch(session, at, accessOptions);
     if (written !== undefined) await written;
     return {
       authenticated: true,
+      at,
       record: record as AuthenticatedRecord,
       owner: owners.of(record),
     };
   }
 
+  async function explain(session: UserSession): Promise<Explanation> {
+    const record = await session.read();
+    const at = now();
+    const verdict = judge(record, policy, at);
+    if (verdict.kind === "valid") {
+      session.seen ??= { record: record as SessionRecord, at };
+      return { authenticated: true, reason: null };
+    }
+    return {
+      authenticated: false,
+      reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
+    };
+  }
+
+  async function ownToken(
+    session: UserSession,
+    { minValidity, rejected }: WantedValidity,
+    { record: first, at }: Pick<SignedIn, "record" | "at">,
+  ): Promise<OwnToken> {
+    const dueOf = (record: SessionRecord, now: EpochSeconds): Need | undefined => {
+      if (judge(record, policy, now).kind === "ended" || !isRefreshable(record, policy))
+        return undefined;
+      const { credentials, idp_state: state } = record;
+      if (credentials?.token === rejected && !isRecent(state.forced_at, now)) return "rejected";
+      return staysValid(accessTokenLife(record), minValidity, now) ? undefined : "tokens";
+    };
+    let record: SessionRecord | undefined = first;
+    let judgedAt = at;
+    if (dueOf(first, at) !== undefined) {
+      try {
+        record = await refresher.refresh(session, (fresh) => dueOf(fresh, now()) ?? needOf(fresh));
+      } catch (error) {
+        // In an outage, a token that has not expired is still returned.
+        if (!isOutage(error) || !isUnexpired(accessTokenLife(first), now())) throw error;
+      }
+      judgedAt = now();
+    }
+    if (record === undefined || afterRefresh(judge(record, policy, judgedAt)).kind === "ended")
+      return { kind: "ended" };
+    const remembering = withRejectedToken(record, rejected, policy);
+    // No refresh was tried, or another call's was refused, which didn't know of the rejection.
+    if (remembering !== record)
+      await session.update((fresh) => withRejectedToken(fresh, rejected, policy));
+    const { credentials } = record;
+    return credentials === undefined ||
+      isTokenRejected(remembering) ||
+      !isUnexpired(accessTokenLife(record), at)
+      ? { kind: "missing", record: remembering }
+      : { kind: "token", token: credentials.token };
+  }
+
   return {
     access,
     sawLast(session, record) {
-      if (judge(record, policy, now()).kind !== "ended") session.seen ??= { record, at: now() };
+      const at = now();
+      if (judge(record, policy, at).kind !== "ended") session.seen ??= { record, at };
     },
-    async explain(session) {
-      const record = await session.read();
-      const verdict = judge(record, policy, now());
-      if (verdict.kind === "valid") {
-        session.seen ??= { record: record as SessionRecord, at: now() };
-        return { authenticated: true, reason: null };
-      }
-      return {
-        authenticated: false,
-        reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason,
-      };
-    },
+    explain,
     async accessToken(session, minValidity, rejected) {
-      const first = await access(session);
-      if (!first.authenticated) return null;
-      const hasToken = (record: SessionRecord) => isUnexpired(accessTokenLife(record), now());
-      const isRejected = (record: SessionRecord) =>
-        rejected !== undefined &&
-        record.credentials?.token === rejected &&
-        !isRecent(record.idp_state.forced_at, now());
-      const isDue = (record: SessionRecord) =>
-        judge(record, policy, now()).kind !== "ended" &&
-        isRefreshable(record, policy) &&
-        (isRejected(record) || !staysValid(accessTokenLife(record), minValidity, now()));
-      let record: SessionRecord | undefined = first.record;
-      if (isDue(record)) {
-        try {
-          record = await refresher.refresh(session, (fresh) =>
-            isDue(fresh) ? (isRejected(fresh) ? "rejected" : "tokens") : needOf(fresh),
-          );
-        } catch (error) {
-          // In an outage, a token that has not expired is still returned.
-          if (!isOutage(error) || !hasToken(first.record)) throw error;
-        }
-      }
-      if (record === undefined || afterRefresh(judge(record, policy, now())).kind === "ended")
-        return null;
-      return hasToken(record) ? (record.credentials?.token ?? null) : null;
+      const outcome = await access(session);
+      if (!outcome.authenticated) return null;
+      const own = await ownToken(session, { minValidity, rejected }, outcome);
+      return own.kind === "token" ? own.token : null;
     },
+    ownToken,
   };
 }
 

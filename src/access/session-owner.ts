@@ -27,13 +27,17 @@ export class Owners<Own extends Registration = Registration> {
 
 /** Who a session belongs to: the user, and the registration at the user's provider. */
 export class SessionOwner<Own extends Registration = Registration> {
-  /** Undefined: nobody is signed in. Sessions of other clients are never read. */
-  readonly registration: Own | undefined;
   readonly #record: SessionRecord | undefined;
+  readonly #registrations: readonly Own[];
 
   constructor(record: SessionRecord | undefined, registrations: readonly Own[]) {
-    this.registration = record && clientOf(record, registrations);
     this.#record = record;
+    this.#registrations = registrations;
+  }
+
+  /** Undefined: nobody is signed in. Sessions of other clients are never read. */
+  get registration(): Own | undefined {
+    return this.#record && clientOf(this.#record, this.#registrations);
   }
 
   /** The provider's key. Undefined: nobody is signed in, or the only provider has no key. */

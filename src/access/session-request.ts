@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.js";
+import { ownOrigin, seenHost, type AddressSettings } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
-import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
+import type { IdpRequest } from "../http/request.js";
 import type { UserSession } from "../ports/user-session.js";
 
 /** What all requests of an application share. */

@@ -95,9 +95,14 @@ export function createRefresher(options: RefresherOptions): Refresher {
     if (registration === undefined) return record;
     const refresh = { ...options, ...wanted, registration, slots: slotsAt(registration) };
     const { key: provider } = registration;
-    return options.events.run({ name: "refresh", api: wanted.api?.name, provider }, (observation) =>
-      refreshOnce({ ...refresh, observation }),
-    );
+    try {
+      return await options.events.run(
+        { name: "refresh", api: wanted.api?.name, provider },
+        (observation) => refreshOnce({ ...refresh, observation }),
+      );
+    } catch (error) {
+      throw provider === undefined ? error : withProvider(error, provider);
+    }
   }
 
   async function inTurn(wanted: WantedRefresh): Promise<SessionRecord | undefined> {
@@ -134,4 +139,12 @@ export function createRefresher(options: RefresherOptions): Refresher {
         ]);
     },
   };
+}
+
+/** The error with the session's provider, so that the login that it offers is at that provider. */
+function withProvider(error: unknown, provider: string): unknown {
+  if (!(error instanceof ProviderUnavailableError) || !error.loginHelps) return error;
+  const { reason, cause, retryAfter, isMisconfiguration: misconfigured } = error;
+  const options = { cause, retryAfter, misconfigured, loginHelps: true, provider };
+  return new ProviderUnavailableError(reason, options);
 }

@@ -90,7 +90,10 @@ export async function fetchApi(
   const first = await token();
   const response = await sendWith(first);
   if (response.status !== 401) return response;
-  const fresh = await token(first);
+  const fresh = await token(first).catch(async (error: unknown) => {
+    await response.body?.cancel();
+    throw error;
+  });
   if (fresh === first || isStream) return response;
   await response.body?.cancel();
   return sendWith(fresh);

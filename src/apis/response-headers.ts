@@ -119,17 +119,26 @@ export function isEventStreamType(type: string | undefined): boolean {
   return /^text\/event-stream\s*(?:;|$)/i.test(type ?? "");
 }
 
-/** A directive of Cache-Control, whose value may be quoted (RFC 9111 section 5.2). */
-const DIRECTIVE = /[^\s,="]+(?:=(?:"[^"]*"|[^\s,]*))?/g;
+/** A directive of Cache-Control, whose value may be a quoted string (RFC 9111 section 5.2). */
+const DIRECTIVE = /[^\s,="]+(?:=(?:"(?:[^"\\]|\\.)*"|[^\s,"]*))?/g;
+
+/** What is left of a list of directives when each of them has become a `1`. */
+const LISTED = /^[\s,]*(?:1\s*(?:,[\s,]*|$))*$/;
 
 /** Without what lets a shared cache store the response. */
 function privateCacheControl(given: string | undefined): string {
-  if (given === undefined) return "private, no-store";
+  // With an open quote, for example, nobody knows where a cache sees a directive end.
+  if (given === undefined || !LISTED.test(given.replace(DIRECTIVE, "1")))
+    return "private, no-store";
   const kept = (given.match(DIRECTIVE) ?? []).filter(
     (directive) => !/^(?:public|s-maxage)(?:=|$)/i.test(directive),
   );
-  const isPrivate = kept.some((directive) => /^(?:private|no-store)$/i.test(directive));
-  return (isPrivate ? kept : ["private", ...kept]).join(", ");
+  // A cache that knows `must-understand` ignores a `no-store` beside it (section 5.2.2.3).
+  const isConditional = kept.some((directive) => /^must-understand(?:=|$)/i.test(directive));
+  const enough = isConditional ? /^private$/i : /^(?:private|no-store)$/i;
+  return (kept.some((directive) => enough.test(directive)) ? kept : ["private", ...kept]).join(
+    ", ",
+  );
 }
 
 function capitalized(name: string): string {

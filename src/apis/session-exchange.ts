@@ -8,15 +8,16 @@ import { ApiTokenError, ERRORS, isOutage, type ErrorCode, type IdpAuthError } fr
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
-import { blockedUser, type Blocked } from "../guard/blocked.js";
+import { blockedByOutage, blockedUser, type Blocked } from "../guard/blocked.js";
 import { isNavigation, loginPath } from "../guard/login-url.js";
+import { saysOtherSite } from "../http/initiator.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { GuardRule } from "../record/guard-requirements.js";
-import type { EndReason } from "../record/session-policy.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Shutdown } from "../work/shutdown.js";
@@ -131,7 +132,7 @@ export class SessionExchange implements Exchange {
   }
 
   refused(code: ErrorCode, more?: RefusalDetails): Promise<Reply> {
-    return refusedReply({ code, ...more }, this.request, this.#component.pages);
+    return refusedReply({ code, ...more }, this, this.#component.pages);
   }
 
   observed<Sent extends { readonly status: number }>(
@@ -181,19 +182,23 @@ export class SessionExchange implements Exchange {
       const late = isLate ? await this.#blockedIfGone() : undefined;
       if (late !== undefined) return late.reply;
       const options = { minValidity: MIN_VALIDITY_SECONDS, rejected };
-      // A rejected token is never "signed out".
       const token = await this.#component.apiToken(opened.session, api.api, options);
-      return token ?? rejected ?? (await this.#blocked("no_credentials")).reply;
+      return token ?? (await this.#blocked("no_credentials")).reply;
     } catch (error) {
-      return this.#withoutToken(error);
+      return this.#withoutToken(error, isAgain);
     }
   }
 
-  #withoutToken(error: unknown): Promise<Reply> {
+  async #withoutToken(error: unknown, isAgain: boolean): Promise<Reply> {
     const { settings, pages } = this.#component;
-    if (error instanceof ApiTokenError)
-      return tokenRefused(error, this.#proxied.opened, this.#component);
+    if (error instanceof ApiTokenError) return tokenRefused(error, this.#proxied, this.#component);
     if (!isOutage(error)) throw error;
+    if (!isAgain) {
+      const cause = { error, provider: undefined };
+      const { reply } = await blockedByOutage(this.#proxied.opened, cause, this.#component);
+      return reply;
+    }
+    // The API has already answered once, so it may have processed the request.
     const outage = outageOf(error, loginPath(settings.publicPath));
     return failureReply(outage, this.request, { pages, otherwise: "json" });
   }
@@ -223,6 +228,9 @@ function lineOf(code: ErrorCode, api: string): LogEntry | undefined {
     : { ...reasonLine("api_failed", code, { api }), message };
 }
 
+/** The API and the request that isn't passed on. */
+type Requested = Pick<Exchange, "api" | "request">;
+
 interface Refused extends RefusalDetails {
   readonly code: ErrorCode;
   /** Our own word for the cause. */
@@ -233,12 +241,18 @@ interface Refused extends RefusalDetails {
  * The response to a request that isn't passed on, or whose response isn't: a page for a navigation,
  * otherwise a problem document.
  */
-function refusedReply(failure: Refused, request: IdpRequest, pages: Pages): Promise<Reply> {
+function refusedReply(failure: Refused, { api, request }: Requested, pages: Pages): Promise<Reply> {
   // A page of another site, such as the provider's, led here: the user can go on.
   const goesOn = failure.code === "cross_origin" && isNavigation(request);
   const label = goesOn ? "action.continue" : "action.tryAgain";
   const hasAction = goesOn || ERRORS[failure.code].status >= 500;
-  const action = hasAction ? ({ label, href: "" } as const) : undefined;
+  // The link would reach the guard as the application's own, and a login at the provider that the
+  // rule requires may replace the session.
+  const isKept = () =>
+    !saysOtherSite(request) ||
+    rulesFor(api, request).every(({ provider }) => provider === undefined);
+  const link = { label, href: "" } as const;
+  const action = hasAction ? (isKept() ? link : null) : undefined;
   return failureReply({ ...failure, action }, request, { pages, otherwise: "json" });
 }
 
@@ -248,15 +262,16 @@ function refusedReply(failure: Refused, request: IdpRequest, pages: Pages): Prom
  */
 function tokenRefused(
   { api, code, status, reason, loginUrl }: ApiTokenError,
-  opened: SessionRequest,
+  proxied: Pick<Proxied, "api" | "opened">,
   component: ProxyComponent,
 ): Promise<Reply> {
   if (loginUrl === undefined) {
     // A 502 has the provider's word as its reason, which is for the log.
     const failure = status === 403 ? { code, reason } : { code };
-    return refusedReply(failure, opened.request, component.pages);
+    const { request } = proxied.opened;
+    return refusedReply(failure, { api: proxied.api, request }, component.pages);
   }
   const error = "insufficient_user_authentication";
   const challenge = { status: 401, error, parameters: {} } as const;
-  return challengeReply({ challenge, api, loginUrl }, opened, component);
+  return challengeReply({ challenge, api, loginUrl }, proxied.opened, component);
 }

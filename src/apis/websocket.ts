@@ -145,7 +145,14 @@ function respond(
 ): void {
   const response = new ServerResponse(message);
   response.shouldKeepAlive = false;
-  response.assignSocket(socket as unknown as Socket);
+  try {
+    response.assignSocket(socket as unknown as Socket);
+  } catch {
+    // An earlier request of this connection has no response yet, so none can follow it.
+    if (isStream(body)) body.destroy();
+    socket.destroy();
+    return;
+  }
   // The server, which does this for other responses, has let go of the connection.
   socket.on("drain", () => response.emit("drain"));
   // Destroyed, because the browser could keep its half of the connection open, which no timeout of

@@ -2,9 +2,9 @@ import type { Clock } from "../clock.js";
 import { HookFailedError, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
-import type { IdpRequest } from "../http/request.js";
 import { jsonCopy, mergedData, type Review } from "../record/application-data.js";
 import { frozenCredentials, type Credentials } from "../record/credentials.js";
+import type { SessionEnd } from "../record/end-reason.js";
 import {
   claimsWithOutput,
   hasSubject,
@@ -14,7 +14,6 @@ import {
 } from "../record/identity.js";
 import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
-import type { SessionEnd } from "../record/session-policy.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
 import { runSchema } from "./claims-schema.js";
 import {
@@ -24,6 +23,7 @@ import {
   type ApplicationOptions,
   type Denial,
   type HookInput,
+  type SignInInput,
 } from "./hooks.js";
 
 /** The verified facts of a sign-in or a refresh. */
@@ -50,7 +50,11 @@ export interface Application {
    * @param data the data of the same user's session in this browser
    * @throws HookFailedError, and outages that the hook passes on
    */
-  signIn(user: VerifiedUser, data: JsonObject | undefined, request: IdpRequest): Promise<Decision>;
+  signIn(
+    user: VerifiedUser,
+    data: JsonObject | undefined,
+    callback: Pick<SignInInput, "request" | "postedName">,
+  ): Promise<Decision>;
   /**
    * Runs the claims schema and, after a refresh, `onRefresh`.
    *
@@ -184,7 +188,7 @@ export function createApplication({
   return {
     claimsVersion: schema === undefined ? undefined : claimsVersion,
     reviewsRefreshes: schema !== undefined || options.onRefresh !== undefined,
-    signIn: (user, data, request) =>
+    signIn: (user, data, callback) =>
       decide(user, {
         hook: "onSignIn",
         call:
@@ -193,7 +197,7 @@ export function createApplication({
             options.onSignIn?.({
               ...input,
               data: data === undefined ? null : frozenCopy(data),
-              request,
+              ...callback,
             })),
         changeOf: (result) => signInChange(data ?? {}, result),
       }),

@@ -8,8 +8,8 @@ import type { EventHub } from "../events/event-hub.js";
 import { functionFailed, functionThrew } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Credentials } from "../record/credentials.js";
+import type { SessionEnd } from "../record/end-reason.js";
 import type { Claims, IdInfo, SessionUser } from "../record/identity.js";
-import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
 import { within } from "../work/deadline.js";
 import type { ClaimsSchema } from "./claims-schema.js";
@@ -33,6 +33,12 @@ const MAX_DENIAL_LENGTH = 500;
  *
  * @param message plain text for the page that the user sees, at most 500 characters; only
  *   `onSignIn` shows it
+ *
+ * @example
+ * const auth = idpAuth({
+ *   onSignIn: ({ claims }) =>
+ *     claims["locked"] === true ? deny("Your account is locked.") : undefined,
+ * });
  */
 export function deny(message?: string): Denial {
   return Object.freeze({
@@ -61,6 +67,17 @@ export interface SignInInput<OwnClaims extends object = object> extends HookInpu
   readonly data: Readonly<Record<string, unknown>> | null;
   /** The request of the callback. */
   readonly request: IdpRequest;
+  /**
+   * The name that Apple sends with a user's first sign-in alone (`IDP_APPLE_TEAM_ID`), so that the
+   * application can store it. The browser has posted it, unsigned, so the user may have written
+   * anything. Null: none came, or the provider isn't Apple.
+   */
+  readonly postedName: {
+    /** At most 100 characters. Null: it wasn't posted. */
+    readonly given_name: string | null;
+    /** At most 100 characters. Null: it wasn't posted. */
+    readonly family_name: string | null;
+  } | null;
 }
 
 // A function without a return statement has the type void.

@@ -1,4 +1,5 @@
 /** Ready-made rules for `allow`, and for the application's own code. */
+import { truthOrNull } from "../record/identity.js";
 
 /** What a rule looks at. A session has it, and so has the input of `onSignIn`. */
 export interface WithClaims {
@@ -10,6 +11,9 @@ export interface WithClaims {
  * A rule: the claim equals the value, or is a list that contains it.
  *
  * @param name the claim, for example `groups`
+ *
+ * @example
+ * app.get("/admin", auth.idpRequiredWith({ allow: hasClaim("groups", "admin") }), handler);
  */
 export function hasClaim(
   name: string,
@@ -31,6 +35,9 @@ export function hasClaim(
  * verified the address (`email_verified` is true). A subdomain is another domain.
  *
  * @param domain without `@`, in any letter case
+ *
+ * @example
+ * app.get("/reports", auth.idpRequiredWith({ allow: emailDomain("example.com") }), handler);
  */
 export function emailDomain(domain: string): (subject: WithClaims) => boolean {
   if (domain === "" || domain.includes("@"))
@@ -38,7 +45,8 @@ export function emailDomain(domain: string): (subject: WithClaims) => boolean {
   const wanted = domain.toLowerCase();
   return ({ claims }) => {
     const email = ownClaim(claims, "email");
-    if (ownClaim(claims, "email_verified") !== true || typeof email !== "string") return false;
+    const isVerified = truthOrNull(ownClaim(claims, "email_verified"));
+    if (isVerified !== true || typeof email !== "string") return false;
     // Mail systems disagree about which `@` of several counts.
     return /^[^\s@]+@([^\s@]+)$/.exec(email)?.[1]?.toLowerCase() === wanted;
   };
@@ -52,6 +60,10 @@ function ownClaim(claims: WithClaims["claims"], name: string): unknown {
  * A rule: at least one of the rules returns true. They run in order until one does.
  *
  * @typeParam Subject what the rules look at; inferred from the place of use, such as `allow`
+ *
+ * @example
+ * const allow = anyOf(hasClaim("groups", "admin"), emailDomain("example.com"));
+ * app.get("/reports", auth.idpRequiredWith({ allow }), handler);
  */
 export function anyOf<Subject = WithClaims>(
   ...rules: readonly ((subject: NoInfer<Subject>) => boolean | Promise<boolean>)[]
@@ -66,6 +78,10 @@ export function anyOf<Subject = WithClaims>(
  * A rule: all rules return true. They run in order until one does not. Without rules it is false.
  *
  * @typeParam Subject as of `anyOf`
+ *
+ * @example
+ * const allow = allOf(hasClaim("groups", "staff"), hasClaim("email_verified", true));
+ * app.get("/reports", auth.idpRequiredWith({ allow }), handler);
  */
 export function allOf<Subject = WithClaims>(
   ...rules: readonly ((subject: NoInfer<Subject>) => boolean | Promise<boolean>)[]

@@ -3,12 +3,17 @@ import type { IdpAuthNames } from "../config/names.js";
 import type { Events } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { Credentials } from "../record/credentials.js";
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "../sessions/subject-sessions.js";
 import type { Observable } from "./observe.js";
-import type { SETTLED } from "./settled.js";
+
+/**
+ * The name of the method that waits for refreshes and revocations, for tests. `settled` of
+ * `idpauth/testing` calls it. It is registered, so that several copies of this package share it.
+ */
+export const SETTLED: unique symbol = Symbol.for("idpauth.settled");
 
 /** Options of `getAccessToken`. */
 export interface AccessTokenOptions<Api extends string = string> {
@@ -46,7 +51,8 @@ export interface Accessors<
   /**
    * The session of a signed-in user: user, verified claims, the application's data and times,
    * read-only. It applies the same policy as `getCredentials`. It is for the server: what a browser
-   * may see is `clientState`.
+   * may see is `clientState`. If it finds a user on a route without a guard, the response of Express,
+   * Fastify, Koa, Hono and node:http gets the guard's `Cache-Control` and `Vary`.
    *
    * @param options `ifUnavailable`: what it returns in an outage (503) instead of rejecting, for a
    *   public page that works without its user
@@ -80,10 +86,17 @@ export interface Accessors<
    * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It
    * does not count as activity.
    *
-   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be
-   *   signed in
+   * @param options `ifUnavailable`: what it returns in an outage (503) instead of rejecting. With
+   *   null as its `initialState`, a client starts as `loading`
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503), without
+   *   `ifUnavailable`; the user may still be signed in
    */
-  clientState(raw: FrameworkRequest): Promise<ProbeDetails>;
+  clientState<const Value>(
+    raw: FrameworkRequest,
+    options: { readonly ifUnavailable: Value },
+  ): Promise<ClientState | Value>;
+  /** Without `ifUnavailable`, an outage rejects. */
+  clientState(raw: FrameworkRequest): Promise<ClientState>;
   /**
    * Changes the application's own data by compare-and-swap.
    *

@@ -1,6 +1,5 @@
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { epochSeconds } from "../clock.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
@@ -10,6 +9,7 @@ import { withData } from "../record/application-data.js";
 import { frozenCredentials } from "../record/credentials.js";
 import { isSameUser } from "../record/identity.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
+import type { ClientState } from "../record/probe.js";
 import type { SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { specifiedKeys } from "../record/stored-form.js";
@@ -17,13 +17,12 @@ import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
-import type { Accessors } from "./accessor-types.js";
+import { SETTLED, type Accessors } from "./accessor-types.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
 import { OBSERVE } from "./observe.js";
 import type { RequestMemory } from "./request-memory.js";
-import { SETTLED } from "./settled.js";
 
 export interface AccessorParts<FrameworkRequest extends object> extends Pick<
   ComponentParts<FrameworkRequest>,
@@ -39,7 +38,6 @@ export interface AccessorParts<FrameworkRequest extends object> extends Pick<
 /** The accessors that only need a request. On Next.js, which knows the current one, it can be left out. */
 export const REQUEST_ACCESSORS = [
   "getCredentials",
-  "clientState",
   "updateData",
   "readSessionRecord",
   "getAccessToken",
@@ -57,7 +55,11 @@ export function createAccessors<FrameworkRequest extends object>(
 ): Accessors<FrameworkRequest> {
   const { ready, memory, openedOf, adapter, settled, shutdown, events } = parts;
   const sessionOf = (raw: FrameworkRequest) => openedOf(raw).session;
-  const access = (raw: FrameworkRequest) => ready().access.access(sessionOf(raw));
+  const access = async (raw: FrameworkRequest, options?: { readonly slide: boolean }) => {
+    const outcome = await ready().access.access(sessionOf(raw), options);
+    if (outcome.authenticated) keepPrivate(parts, raw);
+    return outcome;
+  };
 
   return {
     async getCredentials(raw) {
@@ -77,15 +79,12 @@ export function createAccessors<FrameworkRequest extends object>(
     ): Promise<Session | Value | null> {
       try {
         const outcome = await access(raw);
-        const { settings, clock } = ready();
         if (!outcome.authenticated) return null;
-        const { record, owner } = outcome;
+        const { record, owner, at } = outcome;
         const { provider } = owner;
-        return sessionView(record, { policy: settings, now: epochSeconds(clock), provider });
+        return sessionView(record, { policy: ready().settings, now: at, provider });
       } catch (error) {
-        if (options !== undefined && "ifUnavailable" in options && isOutage(error))
-          return options.ifUnavailable;
-        throw error;
+        return inOutage(error, options);
       }
     },
     requireSession(raw) {
@@ -99,13 +98,15 @@ export function createAccessors<FrameworkRequest extends object>(
       const { provider } = owners.of(seen.record);
       return sessionView(seen.record, { policy: settings, now: seen.at, provider });
     },
-    async clientState(raw) {
-      const component = ready();
-      return clientState(
-        await component.access.access(sessionOf(raw), { slide: false }),
-        false,
-        component,
-      );
+    async clientState<Value>(
+      raw: FrameworkRequest,
+      options?: { readonly ifUnavailable: Value },
+    ): Promise<ClientState | Value> {
+      try {
+        return clientState(await access(raw, { slide: false }), false, ready());
+      } catch (error) {
+        return inOutage(error, options);
+      }
     },
     async updateData(raw, change) {
       const session = sessionOf(raw);
@@ -171,21 +172,42 @@ export function createAccessors<FrameworkRequest extends object>(
   };
 }
 
+/**
+ * What an accessor returns in an outage.
+ *
+ * @throws the error, if it is none or the caller named no value
+ */
+function inOutage<Value>(
+  error: unknown,
+  options: { readonly ifUnavailable: Value } | undefined,
+): Value {
+  if (options !== undefined && "ifUnavailable" in options && isOutage(error))
+    return options.ifUnavailable;
+  throw error;
+}
+
+/** Keeps the response private to a request whose user the application has read. A guard has done it. */
+function keepPrivate<FrameworkRequest extends object>(
+  { adapter, memory }: AccessorParts<FrameworkRequest>,
+  raw: FrameworkRequest,
+): void {
+  if (!memory.isGuarded(raw)) adapter.keepPrivate?.(raw);
+}
+
 /** The accessors that give a token, use one and revoke one. */
-function createTokenAccessors<FrameworkRequest extends object>({
-  ready,
-  openedOf,
-}: AccessorParts<FrameworkRequest>): Pick<
-  Accessors<FrameworkRequest>,
-  "getAccessToken" | "fetchApi" | "revokeIdpToken"
-> {
+function createTokenAccessors<FrameworkRequest extends object>(
+  parts: AccessorParts<FrameworkRequest>,
+): Pick<Accessors<FrameworkRequest>, "getAccessToken" | "fetchApi" | "revokeIdpToken"> {
+  const { ready, openedOf } = parts;
   return {
     async getAccessToken(raw, { minValidity = MIN_VALIDITY_SECONDS, api, rejected } = {}) {
       const { session } = openedOf(raw);
       const component = ready();
-      return api === undefined
+      const token = await (api === undefined
         ? component.access.accessToken(session, minValidity, rejected)
-        : component.apiToken(session, api, { minValidity, rejected });
+        : component.apiToken(session, api, { minValidity, rejected }));
+      if (token !== null) keepPrivate(parts, raw);
+      return token;
     },
     async fetchApi(raw, name, path, init = {}) {
       const { session } = openedOf(raw);
@@ -198,6 +220,7 @@ function createTokenAccessors<FrameworkRequest extends object>({
         });
         if (value === null)
           throw new IdpAuthError("login_required", `${ERRORS.login_required.title}.`);
+        keepPrivate(parts, raw);
         return value;
       };
       return fetchApi(

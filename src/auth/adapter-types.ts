@@ -30,6 +30,12 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
    * until the session ends.
    */
   onClose?(raw: FrameworkRequest, closed: () => void): void;
+  /**
+   * Keeps the response to this request out of every cache, as the guard does, unless the application
+   * set its own headers. Called when an accessor has found a user on a route without a guard. Without
+   * it, the application sets the headers.
+   */
+  keepPrivate?(raw: FrameworkRequest): void;
   /** What the proxy reads of a request. Without it, the framework has no `proxyApi`. */
   source?(raw: FrameworkRequest): FrameworkSource;
   /**
@@ -159,7 +165,8 @@ export interface IdpAuth<
    * @param upgrade as the event `upgrade` of a server has it
    * @param client the browser's IP address, as far as the framework trusts it. Default: that of the
    *   connection
-   * @returns false if it is no API's
+   * @returns false for a WebSocket that is no API's. A request that offers another protocol is handed
+   *   back to the server, without the offer, on every path
    */
   proxyUpgrade(
     request: IdpRequest,

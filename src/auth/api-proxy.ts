@@ -7,7 +7,8 @@ import { apiMistake } from "../config/check-apis.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import { onFirstClose } from "../http/first-close.js";
-import { pathOf, seenClient, type IdpRequest } from "../http/request.js";
+import { seenClient } from "../http/own-origin.js";
+import { pathOf, type IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
@@ -100,11 +101,11 @@ export function createApiProxies<FrameworkRequest extends object>(
       if (!isForWebSocket(request)) {
         const connection = socket as Duplex;
         connection.on("error", () => undefined);
-        loadNodeProxy().then(
-          ({ declineOffer }) =>
-            declineOffer(message as IncomingMessage, connection, head as Buffer),
-          () => connection.destroy(),
-        );
+        loadNodeProxy()
+          .then(({ declineOffer }) => {
+            declineOffer(message as IncomingMessage, connection, head as Buffer);
+          })
+          .catch(() => connection.destroy());
         return true;
       }
       // The framework's own session is read by its middleware, which no upgrade passes.

@@ -3,16 +3,20 @@ import { SessionRequest } from "../access/session-request.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine } from "../events/log-lines.js";
-import { isSecure, type IdpRequest } from "../http/request.js";
+import { isSecure } from "../http/own-origin.js";
+import type { IdpRequest } from "../http/request.js";
+import { deviceName } from "../record/device.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { createBundledSessions, type BundledSessions } from "../sessions/bundled-sessions.js";
-import { cookieNameFor, hasCookie } from "../sessions/cookie.js";
+import { cookieNameFor, cookieValues, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { createOwnForms, type OwnForms, type OwnFormsParts } from "../sessions/own-forms.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
 import { createSealer, type Sealer } from "../sessions/seal.js";
+import { createPostedResponses, type SealedParameter } from "../sessions/sealed-parameter.js";
 import { labelOf } from "../sessions/session-label.js";
 import { createReportedStore } from "../sessions/store-failures.js";
 import {
@@ -31,6 +35,9 @@ export interface ComponentSessions<FrameworkRequest extends object> {
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
   /** Whether a request's browser may have a session, by its cookies alone. */
   mayHaveSession(request: IdpRequest): boolean;
+  /** Proves which logins a form of our own page has begun. */
+  readonly ownForms: OwnForms;
+  readonly postedResponses: SealedParameter;
   /** The keyed hash that tells one user from another in the browser. */
   accountOf(subject: Subject): string;
   /** Undefined with the framework's own sessions, like `own`. */
@@ -61,11 +68,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
   parts: ComponentParts<FrameworkRequest>,
 ): ComponentSessions<FrameworkRequest> {
   const { settings, providers } = checked;
-  const names: KeyNames = {
-    credentials: settings.credentialsSessionKeyName,
-    oauth_state: settings.stateKeyName,
-    final_redirect: settings.finalRedirectKeyName,
-  };
+  const names = keyNamesOf(settings);
   const sealer = createSealer(settings.secretKey, settings.secretKeyFallbacks);
   const storage: Storage = {
     sealer,
@@ -79,6 +82,8 @@ export function createComponentSessions<FrameworkRequest extends object>(
     },
   };
   const accountOf = ({ iss, sub }: Subject) => sealer.account(iss, sub);
+  const parameters = { settings, sealer, clock: parts.clock };
+  const postedResponses = createPostedResponses(parameters);
   if ((parts.options.session ?? "bundled") !== "bundled")
     return {
       names,
@@ -86,23 +91,41 @@ export function createComponentSessions<FrameworkRequest extends object>(
       open: frameworkSessions(checked, parts, storage),
       // The name of the framework's cookie isn't known.
       mayHaveSession: (request) => request.header("cookie") !== undefined,
+      ownForms: createOwnForms({ ...parameters, sessionOf: sessionOfFramework }),
+      postedResponses,
       subjectSessions: undefined,
       own: undefined,
     };
   const own = createOwnSessions(checked, parts, storage);
   const { bundled, subjectSessions } = own;
-  const requestParts = { settings, clock: parts.clock };
-  function open(_raw: FrameworkRequest, request: IdpRequest): SessionRequest {
-    const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
-    return new SessionRequest(request, opened, requestParts);
-  }
   const { cookieName, publicPath } = settings;
+  const open = (_raw: FrameworkRequest, request: IdpRequest): SessionRequest => {
+    const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
+    return new SessionRequest(request, opened, parameters);
+  };
+  const nameFor = (request: IdpRequest) =>
+    cookieNameFor(cookieName, publicPath, isSecure(request, settings));
   const mayHaveSession = (request: IdpRequest) =>
-    hasCookie(
-      request.header("cookie"),
-      cookieNameFor(cookieName, publicPath, isSecure(request, settings)),
-    );
-  return { names, accountOf, open, mayHaveSession, subjectSessions, own };
+    hasCookie(request.header("cookie"), nameFor(request));
+  const sessionOf: OwnFormsParts["sessionOf"] = ({ request }) =>
+    cookieValues(request.header("cookie"), nameFor(request)).join(" ");
+  const ownForms = createOwnForms({ ...parameters, sessionOf });
+  const ways = { open, mayHaveSession, ownForms, postedResponses };
+  return { names, accountOf, ...ways, subjectSessions, own };
+}
+
+/** The cookie may change with each response. A session in the cookie itself has no id. */
+const sessionOfFramework: OwnFormsParts["sessionOf"] = ({ request, session }) => {
+  const cookie = request.header("cookie");
+  return cookie && (session.key ?? cookie);
+};
+
+function keyNamesOf(settings: CheckedSettings["settings"]): KeyNames {
+  return {
+    credentials: settings.credentialsSessionKeyName,
+    oauth_state: settings.stateKeyName,
+    final_redirect: settings.finalRedirectKeyName,
+  };
 }
 
 function createOwnSessions(
@@ -111,7 +134,9 @@ function createOwnSessions(
   { onStoreFailure, ...storage }: Storage,
 ): OwnSessions {
   const { sessionTtl, cookieName, publicPath } = settings;
-  const { sessionLabel, store = memoryStore({ clock }) } = options;
+  const { store = memoryStore({ clock }) } = options;
+  // Without the sessions page, nothing of the browser is stored that nothing shows.
+  const sessionLabel = options.sessionLabel ?? (settings.sessionsPage ? deviceLabel : undefined);
   const stored = {
     ...storage,
     store: createReportedStore(store, clock, { onFailure: onStoreFailure, operations: events }),
@@ -156,7 +181,9 @@ function frameworkSessions<FrameworkRequest extends object>(
   };
 }
 
-/** The application's label of a session. A label that fails must not stop a sign-in. */
+const deviceLabel = (request: IdpRequest) => deviceName(request.header("user-agent"));
+
+/** The label of a session. One that the application fails to make must not stop a sign-in. */
 function labelFor(
   request: IdpRequest,
   label: NonNullable<IdpAuthOptions["sessionLabel"]>,

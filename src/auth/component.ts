@@ -26,7 +26,7 @@ import { functionFailed, functionThrew, reasonLine } from "../events/log-lines.j
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
-import type { WantedValidity } from "../record/stored-api-tokens.js";
+import type { WantedValidity } from "../record/token-validity.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { lazily } from "../work/lazily.js";
@@ -69,53 +69,80 @@ export function compose<FrameworkRequest extends object>(
   checked: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
-  const { providers, ...known } = checked;
-  const { settings, apis } = known;
-  const { options, clock, events, shutdown, endpointOpened } = parts;
-  const { own, ...ofSessions } = createComponentSessions(checked, parts);
+  const { settings, apis, findings, providers } = checked;
+  const sessions = createComponentSessions(checked, parts);
+  const { subjectSessions, own, names, ownForms, postedResponses, accountOf } = sessions;
   const tasks = new UnawaitedTasks();
-  const application = createApplication({ options, ...settings, clock, events });
-  const registrations = createRegistrations(checked, { ...parts, tasks, own });
-  const shared = {
-    owners: new Owners(registrations),
-    application,
-    clock,
-    events,
-    orphanedTokens: orphanedTokensOf(settings, ofSessions.subjectSessions, clock),
-    tasks,
-  };
-  const revocations = createDelayedRevocations(clock, tasks);
-  const { httpTimeout, refreshConcurrency: concurrency, publicPath } = settings;
-  const refresher = createRefresher({ ...shared, httpTimeout, concurrency });
-  const policy = { ...settings, claimsVersion: application.claimsVersion };
+  const registrations = createRegistrations(checked, parts, { tasks, own });
+  const shared = sharedBy(registrations, { settings, subjectSessions, tasks, parts });
+  const refresher = refresherOf(shared, settings);
+  const policy = { ...settings, claimsVersion: shared.application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
-  const pages = pagesOf(settings, ofSessions.mayHaveSession, parts);
+  const revocations = createDelayedRevocations(parts.clock, tasks);
+  const pages = pagesOf(settings, sessions.mayHaveSession, parts);
   loadNow([() => pages.load({ chooser: providers.length > 1 }), ...apiCode(apis)], tasks);
-  const context = {
+  const context: EndpointContext = {
     ...shared,
-    ...ofSessions,
-    ...known,
+    settings,
+    apis,
+    findings,
     registrations,
+    names,
     pages,
     access,
+    subjectSessions,
     revocations,
-    shutdown,
+    ownForms,
+    postedResponses,
+    accountOf,
+    shutdown: parts.shutdown,
   };
+  const { publicPath } = settings;
   return {
     ...context,
-    router: createRouter(context, remembered(ofSessions.open, endpointOpened)),
-    ...lookups(registrations),
-    ...apiFunctions({ ...context, policy, refresher, publicPath }),
+    router: createRouter(context, remembered(sessions.open, parts.endpointOpened)),
+    open: sessions.open,
+    registrationAt: (key) => registrations.find((one) => one.key === key),
+    documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),
+    ...apiFunctions(apis, { ...shared, policy, access, refresher, publicPath }),
     settled: () => settled(revocations, refresher),
     sessionForTests: (asked) => sessionForTests(asked, own, context),
   };
 }
 
-function lookups(registrations: readonly EndpointRegistration[]) {
+/** What `shared` of a component is made from. */
+interface SharedParts {
+  readonly settings: CommonSettings;
+  readonly subjectSessions: SubjectSessions | undefined;
+  readonly tasks: UnawaitedTasks;
+  readonly parts: ComponentParts<never>;
+}
+
+/** What every access, refresh and endpoint of the component uses. */
+function sharedBy(
+  registrations: readonly EndpointRegistration[],
+  { settings, subjectSessions, tasks, parts: { options, clock, events } }: SharedParts,
+): OwnedShared {
+  const { hookTimeout, dataLimit } = settings;
   return {
-    registrationAt: (key: string | undefined) => registrations.find((one) => one.key === key),
-    documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),
+    owners: new Owners(registrations),
+    application: createApplication({ options, hookTimeout, dataLimit, clock, events }),
+    clock,
+    events,
+    orphanedTokens: orphanedTokensOf(settings, subjectSessions, clock),
+    tasks,
   };
+}
+
+interface OwnedShared extends Shared {
+  readonly owners: Owners<EndpointRegistration>;
+}
+
+function refresherOf(
+  shared: Shared,
+  { httpTimeout, refreshConcurrency: concurrency }: CommonSettings,
+): Refresher {
+  return createRefresher({ ...shared, httpTimeout, concurrency });
 }
 
 /**
@@ -190,13 +217,9 @@ function pagesOf(
   });
 }
 
-interface ApiParts extends ApiAccessParts {
-  readonly apis: ReadonlyMap<string, Api>;
-}
-
-function apiFunctions(parts: ApiParts): ApiFunctions {
+function apiFunctions(apis: ReadonlyMap<string, Api>, parts: ApiAccessParts): ApiFunctions {
   function apiNamed(name: string): Api {
-    const api = parts.apis.get(name);
+    const api = apis.get(name);
     if (api === undefined)
       throw new TypeError(`${JSON.stringify(name)} isn't in the option \`apis\`.`);
     return api;

@@ -9,10 +9,10 @@ import {
   type Finding,
   type IdpAuthError,
 } from "../errors.js";
+import { componentLog } from "../events/component-log.js";
 import { driverCode, EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { LogDetails } from "../events/log.js";
-import { stderrLog } from "../events/stderr-log.js";
 import { DeclaredRules } from "../guard/declared-rules.js";
 import { assertGuardOptions } from "../guard/guard-usage.js";
 import { createGuard } from "../guard/guard.js";
@@ -57,8 +57,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   adapter: FrameworkAdapter<FrameworkRequest>,
   createProvider: ComponentParts<FrameworkRequest>["createProvider"],
 ): IdpAuth<FrameworkRequest> {
-  const { clock = systemClock, log = stderrLog(clock) } = options;
-  const events = new EventHub(log === false ? () => undefined : log, clock);
+  const { clock = systemClock } = options;
+  const events = new EventHub(componentLog(options, clock), clock);
   const shutdown = new Shutdown();
   const warned = new Set<string>();
   const rules = new DeclaredRules();

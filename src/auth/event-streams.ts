@@ -1,6 +1,6 @@
 /** The event streams of an application. The first one loads this code. */
 import { GuardMissingError } from "../errors.js";
-import { whenEnded } from "../sessions/session-end-signal.js";
+import { waitForEnd, type SessionEndedError } from "../sessions/session-end-signal.js";
 import { openApplicationStream } from "../sessions/session-stream.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
@@ -26,8 +26,8 @@ export function createEventStreams<FrameworkRequest extends object>({
     const request = adapter.request(raw);
     const parts = {
       isHead: request.method === "HEAD",
-      watch: (onClose: (closed: () => void) => void) =>
-        whenEnded(() => open(raw, request).session, { policy: settings, clock, onClose }),
+      watch: (onEnd: (error: SessionEndedError) => void) =>
+        waitForEnd(() => open(raw, request).session, { policy: settings, clock, onEnd }),
       onClose: adapter.onClose && ((closed: () => void) => adapter.onClose?.(raw, closed)),
       clock,
       shutdown,

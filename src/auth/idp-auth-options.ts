@@ -35,9 +35,9 @@ export interface IdpAuthOptions<
    */
   readonly session?: "bundled" | "host";
   /**
-   * Names a session for a device list at sign-in, for example
-   * `(request) => request.header("user-agent")`. idpauth stores the name as one line of at most 200
-   * characters. Bundled sessions only.
+   * Returns the name of a session for the list of devices, when a user signs in. idpauth stores it
+   * as one line of at most 200 characters. Default: with the sessions page, the browser and the
+   * system, such as "Firefox on Linux"; without it, none. Bundled sessions only.
    */
   readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
   /**
@@ -53,10 +53,16 @@ export interface IdpAuthOptions<
   /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
   readonly pages?: PagesOptions;
   /**
-   * Gets every log line. Default: warnings and errors as single lines on stderr, rate-limited.
-   * False: no log.
+   * Gets the log lines, at most ten a minute of each kind (code, provider, API, endpoint, reason).
+   * After the minute, one more line gives the number of suppressed lines in `details.suppressed`.
+   * Default: warnings and errors as single lines on stderr. False: no log.
    */
   readonly log?: Log | false;
+  /**
+   * Whether the log gets every line, without that limit. An outage then writes lines with every
+   * request. Default false.
+   */
+  readonly logEveryLine?: boolean;
   /** Default: the system's clock. */
   readonly clock?: Clock;
   /**

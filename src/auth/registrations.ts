@@ -1,4 +1,5 @@
 /** The client's registrations at its providers. */
+import { targetsAt } from "../config/api-scopes.js";
 import type { EndpointRegistration } from "../endpoints/context.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { lazily } from "../work/lazily.js";
@@ -11,10 +12,10 @@ import type { CheckedSettings } from "./startup.js";
 /** Loaded at the start if there are several providers. */
 const loadEndpointOwners = lazily(() => import("../provider/endpoint-owners.js"));
 
-/** @param own idpauth's own sessions, which a provider can end */
 export function createRegistrations(
   { providers, apis }: CheckedSettings,
-  { options, clock, events, createProvider, rules, tasks, own }: RegistrationParts,
+  { options, clock, events, createProvider, rules }: ComponentParts<never>,
+  { tasks, own }: RegistrationParts,
 ): readonly EndpointRegistration[] {
   const loadOwners = lazily(async () =>
     (await loadEndpointOwners()).createEndpointOwners(providers),
@@ -23,9 +24,7 @@ export function createRegistrations(
   const pushSlots = slotsFor("push_queue_full", clock);
   return providers.map(({ key, name, icon, names, settings }) => {
     const client = { issuer: settings.issuer, clientId: settings.clientId };
-    const targets = [...apis.values()].filter(
-      ({ target, provider }) => target !== undefined && (provider ?? key) === key,
-    );
+    const targets = targetsAt(apis.values(), key);
     return {
       ...client,
       key,
@@ -50,7 +49,9 @@ export function createRegistrations(
   });
 }
 
-interface RegistrationParts extends ComponentParts<never> {
+/** What the registrations use of the component's other parts. */
+interface RegistrationParts {
   readonly tasks: UnawaitedTasks;
+  /** idpauth's own sessions, which a provider can end. */
   readonly own: OwnSessions | undefined;
 }

@@ -21,6 +21,7 @@ interface Memory extends Remembered {
 export class RequestMemory<FrameworkRequest extends object> {
   readonly #open: (raw: FrameworkRequest) => SessionRequest;
   readonly #clock: Clock;
+  readonly #begin: (raw: FrameworkRequest) => Memory;
   readonly #memory = new PerRequest<Memory>();
   /** The sessions of requests for the endpoints, which share no read with other code. */
   readonly #atEndpoints = new PerRequest<UserSession>();
@@ -28,6 +29,7 @@ export class RequestMemory<FrameworkRequest extends object> {
   constructor(open: (raw: FrameworkRequest) => SessionRequest, clock: Clock) {
     this.#open = open;
     this.#clock = clock;
+    this.#begin = (raw) => ({ opened: open(raw), passedWith: undefined, seen: undefined });
   }
 
   endpointOpened(raw: FrameworkRequest, { session }: SessionRequest): void {
@@ -36,17 +38,11 @@ export class RequestMemory<FrameworkRequest extends object> {
 
   /** What is remembered of a request, with a session that was opened within the last second. */
   remember(raw: FrameworkRequest): Remembered {
-    const known = this.#memory.get(raw);
-    if (known !== undefined && this.#clock.monotonic() - known.opened.openedAt < SHARED_READ_MS)
-      return known;
-    const opened = this.#open(raw);
-    if (known === undefined) {
-      const remembered = { opened, passedWith: undefined, seen: undefined };
-      this.#memory.set(raw, remembered);
-      return remembered;
+    const known = this.#memory.getOrSet(raw, this.#begin);
+    if (this.#clock.monotonic() - known.opened.openedAt >= SHARED_READ_MS) {
+      known.seen ??= known.opened.session.seen;
+      known.opened = this.#open(raw);
     }
-    known.seen ??= known.opened.session.seen;
-    known.opened = opened;
     return known;
   }
 
@@ -58,6 +54,10 @@ export class RequestMemory<FrameworkRequest extends object> {
 
   /** The session with which a guard let this request pass. */
   passedWith(raw: FrameworkRequest): Session | null | undefined {
-    return this.#memory.get(raw)?.passedWith?.();
+    return this.#memory.get(raw)?.passedWith?.session();
+  }
+  /** Whether a guard let this request pass, which also keeps its response private. */
+  isGuarded(raw: FrameworkRequest): boolean {
+    return this.#memory.get(raw)?.passedWith !== undefined;
   }
 }

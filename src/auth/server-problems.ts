@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import { storeFinding } from "../config/startup-checks.js";
+import { serverFinding } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
 import type { SessionStore } from "../ports/session-store.js";
 
@@ -19,7 +19,7 @@ export function reportServerProblems(
   if (store?.serverProblems === undefined) return;
   const ask = async (pause: number): Promise<void> => {
     try {
-      for (const problem of (await store.serverProblems?.()) ?? []) report(storeFinding(problem));
+      for (const problem of (await store.serverProblems?.()) ?? []) report(serverFinding(problem));
     } catch {
       // An outage has its own log line, at the first request that it concerns.
       clock.timer(pause, () => void ask(Math.min(2 * pause, LONGEST_PAUSE_MS)));

@@ -25,6 +25,7 @@ const OTHER_OPTIONS = [
   "session",
   "sessionLabel",
   "log",
+  "logEveryLine",
   "clock",
   "fetch",
   "claims",

@@ -146,9 +146,13 @@ async function live(
       target,
       ...(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress })),
     });
-  // The discovery document tells more than the issuer, from which W004 comes.
-  const isRefreshed = seen.every(({ facts }) => facts.refreshToken === "expected");
-  const known = findings.filter(({ code }) => code !== "W004" || !isRefreshed);
+  // The discovery document tells more than the issuer, from which W004 comes: that a refresh token
+  // needs no scope, or that the provider doesn't know the scope that W004 recommends (W103).
+  const isKnown = seen.every(
+    ({ facts, findings }) =>
+      facts.refreshToken === "expected" || findings.some(({ code }) => code === "W103"),
+  );
+  const known = findings.filter(({ code }) => code !== "W004" || !isKnown);
   const left =
     store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];
   const outcome = {

@@ -9,7 +9,7 @@ idpauth keys creates a private key for the application, in place of a client sec
 idpauth check runs the startup checks on the settings in the environment, without starting the application.
 
   --env-file=FILE  reads settings from a file, as node --env-file does; the environment overrides the file
-                   (Node.js 20 reads the option itself: if FILE doesn't exist, it exits with code 9)
+                   (Node.js reads the option itself: if FILE doesn't exist, it exits with code 9)
   --module=FILE    also checks the options in code: imports a JavaScript module, such as ./auth.mjs, that exports \`auth\`,
                    which is what idpAuth() returned
   --json           prints the result as one JSON object

@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { Api } from "../config/api-options.js";
 import type { Environment, ConfiguredProvider } from "../config/read-settings.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import { ConfigurationError, type Finding } from "../errors.js";
@@ -17,6 +18,8 @@ export interface ModuleSettings {
   readonly findings: readonly Finding[];
   /** Empty if `findings` contains an error. */
   readonly providers: readonly ConfiguredProvider[];
+  /** By name. Absent if `findings` contains an error, or if the application has an older idpauth. */
+  readonly apis?: ReadonlyMap<string, Api>;
   /** Undefined if the module throws. */
   readonly options?: ModuleOptions;
 }

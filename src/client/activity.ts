@@ -13,7 +13,7 @@ export function trackActivity(session: Session<object>, env: Environment): void 
     const isDue = Math.abs(now - reportedAt) >= PAUSE_MS;
     if (isDue && session.isVisible() && session.getState().status === "signed-in") {
       reportedAt = now;
-      void session.probe(true);
+      void session.probe({ slide: true });
     }
   };
   session.listen("pointerdown", report, true);

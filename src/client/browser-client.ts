@@ -14,7 +14,11 @@ export function startClient<ClientData extends object>(
   if (options.trackActivity) trackActivity(session, env);
   const { mount, getState, getInitialState, subscribe, probe, close } = session;
   // A page of the application where the login should be. Only a developer can mend that.
-  if (/\/127|localhost/.test(mount) && env.location.href.startsWith(`${mount}login/`))
+  if (
+    Boolean(env.document) &&
+    /\/127|localhost/.test(mount) &&
+    env.location.href.startsWith(`${mount}login/`)
+  )
     env.console.warn(
       `${env.navigator.serviceWorker?.controller?.scriptURL ?? "A fallback"} hides ${mount}login/.`,
     );
@@ -26,7 +30,7 @@ export function startClient<ClientData extends object>(
     getInitialState,
     subscribe,
     refresh: () => probe(),
-    keepAlive: () => probe(true),
+    keepAlive: () => probe({ slide: true }),
     signIn,
     signOut: signOutWith(session, env),
     stepUp: ({ maxAge, acr }) =>

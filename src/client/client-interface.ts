@@ -1,4 +1,4 @@
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import type { SessionState } from "./session-state.js";
 
 /** Options of `createClient`. */
@@ -6,10 +6,10 @@ export interface ClientOptions<ClientData extends object = Record<string, unknow
   /** The public path of idpauth, with a slash at both ends. Default `/idpauth/`. */
   readonly mountPath?: string;
   /**
-   * The state with which the server rendered the page: the result of `auth.clientState`. Without it
-   * the client starts as `loading`.
+   * The state with which the server rendered the page: the result of `auth.clientState`. Without it,
+   * or with null, the client starts as `loading`.
    */
-  readonly initialState?: ProbeDetails<ClientData>;
+  readonly initialState?: ClientState<ClientData> | null;
   /** Seconds between two probes while the page is visible. Default 60. */
   readonly probeInterval?: number;
   /**
@@ -42,8 +42,9 @@ export interface SignInOptions {
    */
   readonly returnTo?: string;
   /**
-   * Further parameters of the login: `max_age`, `acr_values`, `select_account`, and those that
-   * `IDP_LOGIN_PARAMS` names.
+   * Further parameters of the login: `provider`, `max_age`, `acr_values`, `select_account`, and those
+   * that `IDP_LOGIN_PARAMS` names. Default of `provider`: that of the page's last session, if the
+   * page knew one. Empty: as a login without `provider`, so that the user can choose.
    */
   readonly params?: Readonly<Record<string, string>>;
   /**

@@ -2,8 +2,8 @@
  * `idpauth/client`: the session as the browser sees it. It has no dependency and no code of the
  * server.
  */
-export type { ProbeDetails } from "../record/probe.js";
-export type { EndReason } from "../record/probe.js";
+export type { ClientState } from "../record/probe.js";
+export type { EndReason } from "../record/end-reason.js";
 export type { UserPayload } from "../record/identity.js";
 export type {
   Client,

@@ -1,4 +1,4 @@
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import type { Deadlines } from "./session-state.js";
 
 /**
@@ -13,7 +13,7 @@ export function respondedAt(sentAt: number, receivedAt: number, date: string | n
 }
 
 /** @param at when the server made its response, see `respondedAt` */
-export function deadlinesOf(details: ProbeDetails<object>, at: number): Deadlines {
+export function deadlinesOf(details: ClientState<object>, at: number): Deadlines {
   const deadline = (seconds: unknown) => (typeof seconds === "number" ? at + seconds * 1000 : null);
   return Object.freeze({
     idToken: deadline(details.expires_in),

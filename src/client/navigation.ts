@@ -7,10 +7,17 @@ import { SignInError } from "./sign-in-error.js";
 /** A promise that the page does not outlive. */
 const pending = () => new Promise<never>(() => {});
 
-/** The address of a login that leads back to a page. */
+/** Parameters of a login that say themselves where it goes: the session's provider may be another. */
+const CHOICES = ["provider", "iss", "api"];
+
+/** The address of a login that leads back to a page: at the session's provider, if it is known. */
 function loginUrl(session: Session<object>, page: string | URL, params?: LoginParameters): string {
   const own = { scheme: "PRESERVE_ORIGIN_QP", origin_url: page };
   const all = Object.assign({}, ...session.waiting.keys(), params, own) as Record<string, string>;
+  const provider = session.tab().provider;
+  if (provider && !CHOICES.some((name) => name in all)) all["provider"] = provider;
+  // Empty: the user chooses.
+  if (!all["provider"]) delete all["provider"];
   return `${session.mount}login/?${String(new URLSearchParams(all))}`;
 }
 
@@ -98,7 +105,7 @@ export function stepUpWith(
 ) {
   let running: Promise<StepUpResult> | undefined;
   const open = async (params: LoginParameters): Promise<StepUpResult> => {
-    const account = session.account();
+    const account = session.tab().account;
     const result = await openPopup(params);
     if (result === "blocked" || result === "cancelled") return result;
     return typeof result === "string" || (account && account !== result.account)

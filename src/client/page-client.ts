@@ -10,6 +10,12 @@ let newest: unknown;
  * keeps its initial state.
  *
  * @typeParam ClientData the result of the application's `clientData`
+ *
+ * @example
+ * const auth = createClient();
+ * auth.subscribe(() => {
+ *   document.title = auth.getState().user?.name ?? "Signed out";
+ * });
  */
 export function createClient<ClientData extends object = Record<string, unknown>>(
   options: ClientOptions<ClientData> = {},
@@ -25,6 +31,10 @@ export function createClient<ClientData extends object = Record<string, unknown>
  * call creates one, for one request.
  *
  * @param options of the client that it creates
+ *
+ * @example
+ * const auth = pageClient();
+ * await auth.signOut();
  */
 export function pageClient<ClientData extends object = Record<string, unknown>>(
   options?: ClientOptions<ClientData>,

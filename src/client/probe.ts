@@ -1,4 +1,4 @@
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import { respondedAt } from "./deadlines.js";
 import type { Environment } from "./environment.js";
 import type { SessionState } from "./session-state.js";
@@ -27,7 +27,7 @@ export async function requestState<ClientData extends object>(
     });
     const at = respondedAt(sentAt, env.Date.now(), response.headers.get("Date"));
     retryAfter = Number(response.headers.get("Retry-After"));
-    const details = (await response.json()) as ProbeDetails<ClientData>;
+    const details = (await response.json()) as ClientState<ClientData>;
     const isProbe = details.authenticated === Boolean(details.account);
     // During an outage the body says signed out: the status decides.
     if (isProbe && response.status === 200) return stateOf(details, at);

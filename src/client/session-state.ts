@@ -1,5 +1,5 @@
+import type { EndReason } from "../record/end-reason.js";
 import type { UserPayload } from "../record/identity.js";
-import type { EndReason } from "../record/probe.js";
 
 /**
  * When each limit of the session is reached: milliseconds since the epoch, by this browser's clock.
@@ -33,6 +33,8 @@ export interface Loading {
   /** Not known yet. */
   readonly account: null;
   /** Not known yet. */
+  readonly provider: null;
+  /** Not known yet. */
   readonly data: null;
   /** Not known yet. */
   readonly deadlines: null;
@@ -48,6 +50,11 @@ export interface SignedIn<ClientData extends object> {
   readonly user: UserPayload;
   /** Tells one user from another. It changes when the application's secret key changes. */
   readonly account: string;
+  /**
+   * The key of the provider that the user signed in at. Null if the application has one provider,
+   * without a key.
+   */
+  readonly provider: string | null;
   /** The result of the application's `clientData`; null without that option. */
   readonly data: Readonly<ClientData> | null;
   /** As of the last response. */
@@ -64,6 +71,8 @@ export interface SignedOut {
   readonly user: null;
   /** Null, also after the end of a session. */
   readonly account: null;
+  /** Null, also after the end of a session, although the client remembers it for the next login. */
+  readonly provider: null;
   /** Null, also after the end of a session. */
   readonly data: null;
   /** Null, also after the end of a session. */
@@ -83,6 +92,8 @@ export interface Unavailable<ClientData extends object> {
   readonly user: UserPayload | null;
   /** The last known account; null if none is known. */
   readonly account: string | null;
+  /** The last known provider; null if none is known. */
+  readonly provider: string | null;
   /** The last known data; null if none is known. */
   readonly data: Readonly<ClientData> | null;
   /** The last known ones; null if none are known. */

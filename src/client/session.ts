@@ -1,9 +1,21 @@
-import type { EndReason } from "../record/probe.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
 import { requestState } from "./probe.js";
+import {
+  departed,
+  ended,
+  heard,
+  hinted,
+  leaving,
+  responded,
+  superseded,
+  type Probe,
+  type TabEvent,
+  type TabState,
+} from "./session-reducer.js";
 import type { SessionState } from "./session-state.js";
-import { isSame, LOADING, signedOut, stateOf } from "./states.js";
+import { LOADING, stateOf } from "./states.js";
 import type { Hint } from "./tab-messages.js";
 
 /** Milliseconds within which browsers probe whose streams have ended without a reason. */
@@ -30,15 +42,11 @@ export interface Session<ClientData extends object> {
   readonly mount: string;
   getInitialState(): SessionState<ClientData>;
   getState(): SessionState<ClientData>;
-  /**
-   * The account of the last user of this page, who may have signed out; null if the page knew none.
-   */
-  account(): string | null;
+  /** Returns what this tab knows now. */
+  tab(): TabState;
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
   /** Sends a probe. A response to an earlier probe changes nothing from now on. */
-  probe(slide?: boolean): Promise<SessionState<ClientData>>;
-  /** A number that each probe and each end of the session changes. */
-  generation(): number;
+  probe(probe?: Probe): Promise<SessionState<ClientData>>;
   /** Takes over what the server said in a response other than a probe. */
   ended(reason: EndReason | null | undefined): void;
   /**
@@ -58,7 +66,7 @@ export interface Session<ClientData extends object> {
    * after a sign-in. The probe that then asks the server is on its way.
    */
   readonly attempts: Map<unknown, (failure: string | undefined) => void>;
-  /** @param capture also hears what an element of the page stops */
+  /** On a server it does nothing. @param capture also hears what an element of the page stops */
   listen(
     type: string,
     listener: (event: { readonly persisted?: boolean }) => void,
@@ -69,6 +77,10 @@ export interface Session<ClientData extends object> {
   close(): void;
 }
 
+/**
+ * Returns the session of a page. The functions of `session-reducer.ts` decide what an event makes
+ * of the tab; here is the time, and what reaches the server, the other tabs and the application.
+ */
 export function startSession<ClientData extends object>(
   options: ClientOptions<ClientData>,
   env: Environment,
@@ -84,46 +96,57 @@ export function startSession<ClientData extends object>(
   const waiting: Session<ClientData>["waiting"] = new Map();
   const closing = new AbortController();
 
-  let state = initialState;
-  let { account } = state;
-  let generation = 0;
-  let running: Promise<State> | undefined;
+  let tab: TabState = {
+    session: initialState,
+    account: initialState.account,
+    provider: initialState.provider,
+    generation: 0,
+    heardAt: 0,
+    isLeaving: false,
+  };
+  /** The result of the newest probe. */
+  let running: Promise<State>;
   let failures = 0;
   let timer: number | undefined;
   /** When the next probe is due, in milliseconds. 0: at once. */
   let due = 0;
-  /** When the server, or another tab, last said what the state is. */
-  let heardAt = 0;
-  let isLeaving = false;
-  /** Whether the user has signed out in a tab, and nobody has signed in since. */
-  let left: boolean | undefined;
   /** How many more probes watch for the end of a session that this page ends. */
   let watches = 0;
   let channel: Channel | undefined;
   let stream: Stream | undefined;
 
-  const isVisible = () => env.document.visibilityState === "visible" && !closing.signal.aborted;
-  const isSettled = () => state.status.startsWith("signed");
+  // The reducer doesn't look into the application's data.
+  const getState = () => tab.session as State;
+  const isVisible = () =>
+    isBrowser && env.document.visibilityState === "visible" && !closing.signal.aborted;
+  const isSettled = () => tab.session.status.startsWith("signed");
 
-  const change = (next: State, isNews?: boolean) => {
-    if (!isNews && isSame(next, state)) return;
-    state = Object.freeze(next);
-    const before = account;
-    account = state.account ?? before;
-    if (state.status === "signed-in") for (const resume of waiting.values()) resume();
-    for (const listener of [...listeners]) notify(listener);
-    if (before && account !== before && options.onUserChange) notify(options.onUserChange);
+  const dispatch = <Payload extends readonly unknown[]>(
+    event: TabEvent<Payload>,
+    ...payload: Payload
+  ) => {
+    const before = tab;
+    const { tell, ...next } = event(tab, ...payload);
+    tab = next;
+    if (tell) channel?.postMessage(tell);
+    // Last, because a listener may dispatch an event itself.
+    if (next.session !== before.session) {
+      if (tab.session.status === "signed-in") for (const resume of waiting.values()) resume();
+      for (const listener of [...listeners]) notify(listener);
+      if (before.account && before.account !== next.account && options.onUserChange)
+        notify(options.onUserChange);
+    }
   };
   const notify = (listener: (state: State) => void) => {
     try {
-      listener(state);
+      listener(getState());
     } catch (error) {
       env.reportError(error);
     }
   };
 
   const updateStream = () => {
-    const isWanted = options.events && state.status === "signed-in" && isVisible();
+    const isWanted = options.events && tab.session.status === "signed-in" && isVisible();
     if (!isWanted) closeStream();
     else if (!stream) {
       stream = new env.EventSource(`${mount}events`);
@@ -143,49 +166,26 @@ export function startSession<ClientData extends object>(
     stream = undefined;
   };
 
-  const supersede = () => {
-    running = undefined;
-    return ++generation;
-  };
-  const probe = async (slide?: boolean, isHinted?: boolean): Promise<State> => {
-    if (!isBrowser) return state;
-    const mine = supersede();
+  const probe = async (probe: Probe = {}): Promise<State> => {
+    if (!isBrowser) return getState();
+    dispatch(superseded, probe);
     return (running = requestState<ClientData>(
       env,
-      `${mount}session?details=true${slide ? "" : "&slide=false"}`,
+      `${mount}session?details=true${probe.slide ? "" : "&slide=false"}`,
     ).then((result) => {
-      if (mine !== generation) return running ?? state;
-      running = undefined;
-      take(result, isHinted);
-      return state;
+      if (probe !== tab.probe) return tab.probe ? running : getState();
+      dispatch(responded, probe, result);
+      if (typeof result === "number") {
+        const seconds = result > 0 ? result : Math.min(60, 2 ** ++failures);
+        schedule(env.Date.now() + seconds * 1000 * (1 + env.Math.random() / 2));
+      } else {
+        failures = 0;
+        postpone();
+      }
+      return getState();
     }));
   };
-  const take = (result: State | number, isHinted?: boolean) => {
-    const before = state;
-    if (typeof result === "number") {
-      change({ ...state, status: "unavailable", reason: null });
-      const seconds = result > 0 ? result : Math.min(60, 2 ** ++failures);
-      const pause = seconds * 1000 * (1 + env.Math.random() / 2);
-      schedule(env.Date.now() + pause);
-    } else {
-      failures = 0;
-      left = !result.account && (left || isLeaving);
-      // The browser is on its way to another page, so this page keeps its state.
-      const isGone = left && isLeaving;
-      if (isGone) isLeaving = false;
-      // The server knows that there is no session, and not why.
-      else
-        change(
-          left && result.reason === "no_credentials" ? { ...result, reason: "logout" } : result,
-        );
-      // The other tabs have the same hint, unless only this page knows that the user has signed out.
-      // The first probe of a page cannot know whether their state has changed.
-      if (!isHinted || isGone)
-        tell(result.account, isGone || (heardAt ? before !== state : undefined));
-      postpone();
-    }
-  };
-  const refresh = () => running ?? probe();
+  const refresh = () => (tab.probe ? running : probe());
 
   const schedule = (at: number) => {
     updateStream();
@@ -201,10 +201,11 @@ export function startSession<ClientData extends object>(
    * end at the latest.
    */
   const postpone = () => {
-    heardAt = env.Date.now();
-    const next = heardAt + (isLeaving && watches-- > 0 ? WATCH_MS : probeInterval * 1000);
-    const end = (state.deadlines?.end ?? next) + 1000;
-    schedule(end > heardAt ? Math.min(end, next) : next);
+    const now = env.Date.now();
+    dispatch(heard, now);
+    const next = now + (tab.isLeaving && watches-- > 0 ? WATCH_MS : probeInterval * 1000);
+    const end = (tab.session.deadlines?.end ?? next) + 1000;
+    schedule(end > now ? Math.min(end, next) : next);
   };
   const tick = () => {
     postpone();
@@ -223,24 +224,25 @@ export function startSession<ClientData extends object>(
     else schedule(due);
   };
 
-  const tell = (known: string | null, changed?: boolean) =>
-    channel?.postMessage({ left, account: known, changed } satisfies Hint);
-  const hear = ({ type, attempt, failure, changed, left: hasLeft, account: known }: Hint) => {
+  const hear = (hint: Hint) => {
+    const { type, attempt, failure, changed, account } = hint;
     if (type === "received") return;
     const isNews = changed || !isSettled();
-    left ||= hasLeft;
     const report = attempts.get(attempt);
     if (report) channel?.postMessage({ type: "received", attempt });
+    dispatch(hinted, hint);
     // The end of a login in another window has no account, so it is always asked about.
-    if (known !== state.account || (isNews && isVisible())) {
-      void probe(false, true);
+    if (account !== tab.session.account || (isNews && isVisible())) {
+      void probe({ isHinted: true });
       report?.(failure);
     } else if (isNews) due = 0;
     else if (changed === false) postpone();
   };
 
-  const listen: Session<ClientData>["listen"] = (type, listener, capture) =>
-    env.addEventListener(type, listener, { capture: capture as boolean, signal: closing.signal });
+  const listen: Session<ClientData>["listen"] = (type, listener, capture) => {
+    if (isBrowser)
+      env.addEventListener(type, listener, { capture: capture as boolean, signal: closing.signal });
+  };
   const connect = () => {
     // Without one, a tab finds out by its own probes.
     if (env.BroadcastChannel) {
@@ -256,33 +258,31 @@ export function startSession<ClientData extends object>(
     channel = undefined;
     closeStream();
   };
-  if (isBrowser) {
-    // A page without a client may have signed in or out, and have had no way to tell.
-    const arrive = () => {
-      // A clock that was set back says nothing about how long ago that was.
-      wake(isSettled() && Math.abs(env.Date.now() - heardAt) > FRESH_MS);
-    };
-    listen("visibilitychange", arrive);
-    listen("focus", arrive);
-    listen("online", () => wake(true));
-    listen("pagehide", () => {
-      if (isLeaving) tell(null, (left = true));
-      // An open channel or stream keeps a page out of the back/forward cache.
-      disconnect();
-    });
-    listen("pageshow", ({ persisted }) => {
-      if (!persisted) return;
-      supersede();
-      connect();
-    });
+  // A page without a client may have signed in or out, and have had no way to tell.
+  const arrive = () => {
+    // A clock that was set back says nothing about how long ago that was.
+    wake(isSettled() && Math.abs(env.Date.now() - tab.heardAt) > FRESH_MS);
+  };
+  listen("visibilitychange", arrive);
+  listen("focus", arrive);
+  listen("online", () => wake(true));
+  listen("pagehide", () => {
+    if (tab.isLeaving) dispatch(departed);
+    // An open channel or stream keeps a page out of the back/forward cache.
+    disconnect();
+  });
+  listen("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    dispatch(superseded);
     connect();
-  }
+  });
+  if (isBrowser) connect();
 
   return {
     mount,
     getInitialState: () => initialState,
-    getState: () => state,
-    account: () => account,
+    getState,
+    tab: () => tab,
     subscribe(listener) {
       const own = (next: State) => listener(next);
       listeners.add(own);
@@ -290,19 +290,13 @@ export function startSession<ClientData extends object>(
     },
     probe,
     refresh,
-    generation: () => generation,
     waiting,
     ended(reason) {
-      supersede();
-      const isKnown = state.status === "signed-out";
-      // Also if the user was signed out already: one more request waits.
-      change(isKnown ? { ...state } : signedOut(reason), true);
+      dispatch(ended, reason);
       postpone();
-      if (!isKnown) tell(null, true);
     },
     leave() {
-      supersede();
-      isLeaving = true;
+      dispatch(leaving);
       // A probe counts when it is sent and when its response arrives.
       watches = 40;
       postpone();
@@ -311,7 +305,7 @@ export function startSession<ClientData extends object>(
     listen,
     isVisible,
     close() {
-      supersede();
+      dispatch(superseded);
       closing.abort();
       env.clearTimeout(timer);
       disconnect();

@@ -1,4 +1,4 @@
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import { deadlinesOf } from "./deadlines.js";
 import type { Deadlines, Loading, SessionState, SignedOut } from "./session-state.js";
 
@@ -6,6 +6,7 @@ export const LOADING: Loading = {
   status: "loading",
   user: null,
   account: null,
+  provider: null,
   data: null,
   deadlines: null,
   reason: null,
@@ -18,13 +19,13 @@ export function signedOut(reason: SignedOut["reason"] | null | undefined): Signe
 
 /** @param at when the server made the details, in milliseconds by this browser's clock */
 export function stateOf<ClientData extends object>(
-  details: ProbeDetails<ClientData>,
+  details: ClientState<ClientData>,
   at: number,
 ): SessionState<ClientData> {
-  const { user, account, data, reason } = details;
+  const { user, account, provider, data, reason } = details;
   if (!user || !account) return signedOut(reason);
   const deadlines = deadlinesOf(details, at);
-  return { ...LOADING, status: "signed-in", user, account, data, deadlines };
+  return { ...LOADING, status: "signed-in", user, account, provider, data, deadlines };
 }
 
 /** Whether two states are the same, apart from the rounding of their deadlines: one second. */

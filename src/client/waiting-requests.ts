@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/probe.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { FetchOptions } from "./client-interface.js";
 import type { Environment } from "./environment.js";
 import type { stepUpWith } from "./navigation.js";
@@ -22,10 +22,6 @@ export function waitingFetch(
   { stepUp, navigate }: Logins,
 ) {
   let hasWarned = false;
-  const warnOnce = (url: string) => {
-    if (!hasWarned) env.console.warn(`No login_url: ${url}`);
-    hasWarned = true;
-  };
 
   /** A request that may not wait for what it needs gets the 401. */
   const send = async (
@@ -36,10 +32,10 @@ export function waitingFetch(
     const copy = request.clone();
     // Ends the wait. The request that is then sent rejects with the signal's reason.
     const aborted = new Promise((resolve) => copy.signal.addEventListener("abort", resolve));
-    const generation = session.generation();
-    const account = session.account();
+    const generation = session.tab().generation;
+    const account = session.tab().account;
     const checkUser = () => {
-      if (account && account !== session.account()) throw new UserChangedError("Another user");
+      if (account && account !== session.tab().account) throw new UserChangedError("Another user");
     };
     const response = await env.fetch(request);
     if (response.status !== 401) return response;
@@ -47,7 +43,10 @@ export function waitingFetch(
       .clone()
       .json()
       .catch(() => null)) as Unauthenticated | null;
-    if (!body?.login_url) warnOnce(request.url);
+    if (!body?.login_url && !hasWarned) {
+      env.console.warn(`No login_url: ${request.url}`);
+      hasWarned = true;
+    }
     // Another API names another login.
     const [login, query] = (env.location.origin + (body?.login_url as string)).split("?");
     if (login !== `${session.mount}login/`) return response;
@@ -61,7 +60,7 @@ export function waitingFetch(
       if (result !== "done" && !copy.signal.aborted) return response;
     } else {
       // The user may have signed in since the request was sent.
-      if (generation === session.generation() || session.getState().status === "signed-out")
+      if (generation === session.tab().generation || session.getState().status === "signed-out")
         session.ended(body?.reason);
       else await session.probe();
       if (!mayWait) return response;

@@ -2,6 +2,7 @@
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import type { Api } from "./api-options.js";
+import { askedAtLogin, targetsAt } from "./api-scopes.js";
 import { check } from "./findings.js";
 
 /**
@@ -9,7 +10,7 @@ import { check } from "./findings.js";
  */
 export interface LoginScopes {
   readonly key: string | undefined;
-  readonly settings: { readonly scope: readonly string[] };
+  readonly settings: { readonly issuer: string; readonly scope: readonly string[] };
 }
 
 /**
@@ -90,23 +91,23 @@ function encryptionFindings(apis: readonly Api[]): Finding[] {
   return findings;
 }
 
+const DEFAULT = "/.default";
+
 /**
  * Entra ID refuses `.default`, all permissions of a resource, together with single permissions of
- * the same resource. A login requests SCOPE, the APIs without `consent: "later"`, and at most one
- * of the others.
+ * the same resource. Reads what a login would send: SCOPE, the APIs without `consent: "later"`, and
+ * at most one of the others. An API without scopes may stand for `.default`.
  */
 function mixedResources(apis: readonly Api[], { key, settings }: LoginScopes): string[] {
-  const own = apis.filter(({ provider = key }) => provider === key);
-  return own.flatMap((api) => {
-    const asked = own
-      .filter((other) => other === api || !other.consentLater)
-      .flatMap(({ scope }) => scope);
-    const scopes = [...settings.scope, ...asked];
-    const resources = scopes
-      .filter((scope) => scope.endsWith("/.default"))
-      .map((scope) => scope.slice(0, -"/.default".length));
-    return resources.filter((resource) =>
-      scopes.some((scope) => scope.startsWith(`${resource}/`) && !scope.endsWith("/.default")),
-    );
+  const { issuer, scope } = settings;
+  const targets = targetsAt(apis, key);
+  return targets.flatMap(({ api }) => {
+    const scopes = [...scope, ...askedAtLogin(targets, issuer, api).scopes];
+    return scopes
+      .filter((one) => one.endsWith(DEFAULT))
+      .map((one) => one.slice(0, -DEFAULT.length).replace(/\/$/, ""))
+      .filter((resource) =>
+        scopes.some((one) => one.startsWith(`${resource}/`) && !one.endsWith(DEFAULT)),
+      );
   });
 }

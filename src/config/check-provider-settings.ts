@@ -23,6 +23,7 @@ export function providerFindings(
   return [
     ...missing(unset),
     ...keyFindings(values, unset),
+    ...appleFindings(values),
     ...tenantFindings(values),
     ...insecureProvider(values),
     ...scopeFindings(values, unset),
@@ -68,6 +69,47 @@ function keyFindings(
   const key = signingKey(privateKey);
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
     findings.push(check("E025"));
+  return findings;
+}
+
+/** Apple's client secret, and how its response comes. */
+function appleFindings(values: Values): UnnamedFinding[] {
+  const { appleTeamId, appleKeyId, privateKey, issuer, responseMode, scope } = values;
+  const findings: UnnamedFinding[] = [];
+  // A refused value is undefined here.
+  const isSet = [appleTeamId, appleKeyId].some((value) => typeof value === "string");
+  const isUnset = [appleTeamId, appleKeyId, privateKey].some((value) => value === null);
+  if (isSet && isUnset)
+    findings.push(
+      check(
+        "E031",
+        ({ label }) =>
+          `${label("appleTeamId")}, ${label("appleKeyId")} and ${label("privateKey")} belong together, but one of them isn't set.`,
+      ),
+    );
+  const key = signingKey(privateKey);
+  if (isSet && key?.algorithms.includes("ES256") === false)
+    findings.push(
+      check(
+        "E031",
+        ({ label }) =>
+          `The first key in ${label("privateKey")} can't sign with ES256, which Apple demands.`,
+      ),
+    );
+  const asksIdentity = scope?.some((one) => one !== "openid") === true;
+  if (
+    responseMode === "query" &&
+    issuer !== undefined &&
+    profileOf(issuer).postsIdentity &&
+    asksIdentity
+  )
+    findings.push(
+      check(
+        "E031",
+        ({ label }) =>
+          `${label("responseMode")} isn't \`form_post\`, but Apple refuses a login that requests the name or the e-mail address without it.`,
+      ),
+    );
   return findings;
 }
 

@@ -181,6 +181,12 @@ export const CHECKS = checkTable({
     remedy:
       "Create a key for each provider, for example with `npx idpauth keys`, and register its public half at that provider only.",
   },
+  E031: {
+    cause: ({ label }) =>
+      `A setting for Apple is missing or doesn't fit: ${label("appleTeamId")}, ${label("appleKeyId")}, ${label("privateKey")} or ${label("responseMode")}.`,
+    remedy: ({ env }) =>
+      `Set ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")} (the \`.p8\` file that Apple issued), and ${env("responseMode")} to \`form_post\`. docs/providers/apple.md has an example.`,
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
@@ -285,6 +291,12 @@ export const CHECKS = checkTable({
     cause: "The store's server may lose entries on its own, or doesn't say whether it does.",
     remedy:
       "Change the server's configuration as the message describes. docs/reference/databases.md describes the configuration of each store.",
+  },
+  W026: {
+    group: "project middlewares",
+    cause: "With the options of the store's client, writes can be lost in a planned failover.",
+    remedy:
+      "Change the client's options as the message describes. docs/reference/databases.md explains each of them.",
   },
 });
 

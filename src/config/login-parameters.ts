@@ -27,6 +27,8 @@ const LOGIN_PARAMETERS = {
   idp_hop: { survivesChooser: false },
   // The chooser adds it, because the click on its link comes from a page of ours.
   cross_site: { survivesChooser: false },
+  // The proof that a form of our own page began the login. It counts for exactly its fields.
+  form_proof: { survivesChooser: false },
   // Of the page on which a login in a window of its own ends.
   attempt: { survivesChooser: false },
 } as const satisfies Readonly<Record<string, LoginParameter>>;

@@ -64,6 +64,20 @@ export interface OptionsPerProvider {
    */
   readonly clientAssertionAudience?: "issuer" | "token_endpoint" | "endpoint" | null | undefined;
   /**
+   * The identifier of the team at Apple to which the Services ID belongs. With it, IDP_PRIVATE_KEY
+   * (the `.p8` file) signs the client secret, which idpauth makes again each hour, and `onSignIn`
+   * gets the name that Apple sends with a user's first sign-in (docs/providers/apple.md).
+   *
+   * Default: none. Environment variable: `IDP_APPLE_TEAM_ID`.
+   */
+  readonly appleTeamId?: string | null | undefined;
+  /**
+   * The identifier of the private key at Apple, as its page of keys shows it.
+   *
+   * Default: required if IDP_APPLE_TEAM_ID is set. Environment variable: `IDP_APPLE_KEY_ID`.
+   */
+  readonly appleKeyId?: string | null | undefined;
+  /**
    * The issuer identifier of the OpenID provider, exactly as in its discovery document. It must be
    * https, except on this machine. In debug mode, http causes only a warning.
    *
@@ -152,9 +166,9 @@ export interface OptionsPerProvider {
    */
   readonly userinfo?: "when-needed" | "always" | undefined;
   /**
-   * The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). `omit` sends
-   * no `prompt`, for example if your provider's custom domain hides that it's Auth0. You can set
-   * `none` only in code, because `none` in the environment means unset.
+   * The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). idpauth omits
+   * `prompt` for Auth0, which it recognizes by its hostname. With a custom domain, set `omit`. You
+   * can set `none` only in code, because `none` in the environment means unset.
    *
    * Default: `select_account consent` for Google; none for Entra ID, Auth0, Okta and Keycloak;
    * otherwise `consent` if idpauth requests `offline_access`. Environment variable:
@@ -188,6 +202,38 @@ export interface OptionsPerProvider {
    * Environment variable: `IDP_REQUEST_AUTH_TIME`.
    */
   readonly requestAuthTime?: boolean | null | undefined;
+  /**
+   * How the provider's response to a login comes to the callback (`response_mode`). `query`: in the
+   * query of a redirect. `form_post`: as a form that the browser posts (OAuth 2.0 Form Post Response
+   * Mode), which Apple needs for a name or an e-mail address. The callback answers it with a
+   * redirect to itself, since a cross-site POST brings no cookie.
+   *
+   * Default: `query`. Environment variable: `IDP_RESPONSE_MODE`.
+   */
+  readonly responseMode?: "query" | "form_post" | undefined;
+  /**
+   * The algorithm with which the provider signs ID tokens and logout tokens for this client
+   * (`id_token_signed_response_alg` of OpenID Connect Registration section 2). A token that is
+   * signed with another one is refused. Without this setting, a logout token must be signed like
+   * the session's newest ID token, or like the newest one of this client.
+   *
+   * Default: any asymmetric algorithm that the discovery document lists. Environment variable:
+   * `IDP_ID_TOKEN_SIGNED_RESPONSE_ALG`.
+   */
+  readonly idTokenSignedResponseAlg?:
+    | "RS256"
+    | "RS384"
+    | "RS512"
+    | "PS256"
+    | "PS384"
+    | "PS512"
+    | "ES256"
+    | "ES384"
+    | "ES512"
+    | "EdDSA"
+    | "Ed25519"
+    | null
+    | undefined;
   /**
    * Additional audiences that an ID token may contain besides this client (OpenID Connect Core
    * section 3.1.3.7). idpauth rejects a token with any other audience.

@@ -32,6 +32,12 @@ export interface ProviderProfile {
   readonly documentHosts: readonly string[] | undefined;
   /** How a login asks for a refresh token; `nothing`: each login brings one. */
   readonly offline: "offline_access" | "access_type" | "nothing";
+  /** The scope that requests the user's name. */
+  readonly nameScope: "profile" | "name";
+  /** Whether the response to a request for the name or the e-mail address must be a form. */
+  readonly postsIdentity: boolean;
+  /** The error code of a user who cancels the sign-in. */
+  readonly cancelled: string;
   /** When a refresh token comes only with a consent in this login, and the prompt that asks for it. */
   readonly consent:
     | { readonly for: "every-login" | "offline_access"; readonly prompt: string }
@@ -59,8 +65,15 @@ export interface ProviderProfile {
   };
   /** Undefined: the `end_session_endpoint`. */
   readonly logout: OwnLogoutAddress | undefined;
-  /** What some of its versions leave out of logout tokens: `typ: logout+jwt`, or `exp`. */
-  readonly logoutTokens: { readonly mayLackType: boolean; readonly mayLackExp: boolean };
+  /** What a request to the `end_session_endpoint` says about its user. */
+  readonly logoutHints: {
+    /** The most characters of the address. A hint that makes it longer is left out. */
+    readonly maxUrlLength: number;
+    /** The claim whose value is the `logout_hint`. */
+    readonly claim: string | undefined;
+  };
+  /** Whether some of its versions leave `exp` out of logout tokens. */
+  readonly logoutTokensMayLackExp: boolean;
   /** Whether front-channel logouts name the issuer. */
   readonly frontchannelIss: boolean;
   /** The endpoints that several issuers of this provider have in common. */
@@ -75,15 +88,20 @@ const STANDARD: ProviderProfile = {
   documentHosts: undefined,
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore the scope.
   offline: "offline_access",
+  nameScope: "profile",
+  postsIdentity: false,
+  // RFC 6749 section 4.1.2.1.
+  cancelled: "access_denied",
   consent: { for: "offline_access", prompt: "consent" },
   chooseAccount: "if-advertised",
   stepUp: { maxAge: true, contextClaim: undefined },
   assertion: { audience: "issuer", algorithm: "RS256" },
   apiTokens: { namedBy: "parameters", mayBeOpaque: true },
   logout: undefined,
-  // OpenID Connect Back-Channel Logout 1.0 demands `exp` and recommends the type, which ASVS 10.5.5
-  // demands.
-  logoutTokens: { mayLackType: false, mayLackExp: false },
+  // Servers refuse longer addresses, and the user would see their error page.
+  logoutHints: { maxUrlLength: 4096, claim: undefined },
+  // OpenID Connect Back-Channel Logout 1.0 demands it.
+  logoutTokensMayLackExp: false,
   frontchannelIss: true,
   sharedEndpoints: [],
 };
@@ -121,9 +139,26 @@ const ROWS = {
     // The discovery document lists no algorithms. Microsoft documents PS256.
     assertion: { audience: "token_endpoint", algorithm: "PS256" },
     apiTokens: { namedBy: "scope", mayBeOpaque: true },
+    // Its logout refuses addresses of somewhat more than 2,000 characters, which an ID token with
+    // 30 groups reaches. The hint is short:
+    // https://learn.microsoft.com/en-us/entra/identity-platform/v2-protocols-oidc#send-a-sign-out-request
+    logoutHints: { maxUrlLength: 2000, claim: "login_hint" },
     frontchannelIss: false,
     // All tenants have the same userinfo endpoint, and those of version 1.0 the same keys.
     sharedEndpoints: ["userinfo_endpoint", "jwks_uri"],
+  },
+  apple: {
+    matches: hostIs("appleid.apple.com"),
+    sharesHosts: true,
+    documentHosts: ["developer.apple.com"],
+    // https://developer.apple.com/documentation/signinwithapplerestapi/request-an-authorization-to-the-sign-in-with-apple-server
+    offline: "nothing",
+    nameScope: "name",
+    postsIdentity: true,
+    cancelled: "user_cancelled_authorize",
+    consent: { for: "nothing" },
+    // Apple documents neither `max_age` nor `prompt`.
+    stepUp: { maxAge: false, contextClaim: undefined },
   },
   auth0: {
     matches: hostEndsWith(".auth0.com"),
@@ -156,22 +191,13 @@ const ROWS = {
     // The scope would create an offline session, which outlives the user's session:
     // https://www.keycloak.org/docs/latest/server_admin/#_offline-access
     offline: "nothing",
-    // Before version 25: https://github.com/keycloak/keycloak/issues/28939
-    logoutTokens: { mayLackType: true, mayLackExp: false },
-  },
-  zitadel: {
-    // It runs on every operator's own hostname, too.
-    matches: ({ authorizationEndpoint }) =>
-      authorizationEndpoint?.pathname === "/oauth/v2/authorize",
-    // https://zitadel.com/docs/guides/integrate/back-channel-logout
-    logoutTokens: { mayLackType: true, mayLackExp: false },
   },
   hydra: {
-    // As Zitadel.
+    // It runs on every operator's own hostname, too.
     matches: ({ authorizationEndpoint }) => authorizationEndpoint?.pathname === "/oauth2/auth",
     assertion: { audience: "token_endpoint", algorithm: "RS256" },
     // https://github.com/ory/hydra/issues/4035
-    logoutTokens: { mayLackType: true, mayLackExp: true },
+    logoutTokensMayLackExp: true,
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

@@ -5,6 +5,7 @@ import { providerKey, providerKeys } from "./provider-keys.js";
 import { DEFAULT_ISSUER } from "./provider-profiles.js";
 import * as kind from "./setting-kinds.js";
 import { setting, type RowsOfOptions } from "./setting-row.js";
+import { SIGNING_ALGORITHMS } from "./signing-algorithms.js";
 
 /**
  * The settings of the provider: the client's registration, what a login requests, and how requests
@@ -36,6 +37,9 @@ export const PROVIDER_SETTINGS = {
   clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null, {
     per: "inherited",
   }),
+  /** null: the provider isn't Apple, or the client has a secret that somebody made. */
+  appleTeamId: setting(kind.appleId, null, { per: "own" }),
+  appleKeyId: setting(kind.appleId, null, { per: "own" }),
   issuer: setting(kind.issuer, DEFAULT_ISSUER, { per: "own" }),
   /** null: the issuer's. */
   discoveryUrl: setting(kind.documentUrl, null, { per: "own" }),
@@ -53,6 +57,8 @@ export const PROVIDER_SETTINGS = {
   refreshWithoutIdToken: setting(kind.oneOf("userinfo", "refuse"), "userinfo", {
     per: "inherited",
   }),
+  /** null: any algorithm that the discovery document lists. */
+  idTokenSignedResponseAlg: setting(kind.oneOf(...SIGNING_ALGORITHMS), null, { per: "inherited" }),
   userinfo: setting(kind.oneOf("when-needed", "always"), "when-needed", { per: "inherited" }),
   /** Seconds. */
   clockTolerance: setting(kind.toleranceSeconds, 5),
@@ -63,6 +69,7 @@ export const PROVIDER_SETTINGS = {
     {},
     { per: "inherited", hidden: true, remedyFor: parameterMistake },
   ),
+  responseMode: setting(kind.oneOf("query", "form_post"), "query", { per: "inherited" }),
   pushedRequests: setting(kind.oneOf("when-required", "always"), "when-required", {
     per: "inherited",
   }),

@@ -82,6 +82,13 @@ export const text = string(
   when(/^(?=.*\S)\P{Cc}+$/u),
 );
 
+/** An identifier that Apple issues: of a team, or of a key. */
+export const appleId = string(
+  "identifier",
+  "ten capital letters and digits",
+  when(/^[A-Z0-9]{10}$/),
+);
+
 export const boolean: SettingKind<boolean> = {
   type: "boolean",
   allowed: "true, false, 1, 0, yes, no, on or off, in any letter case",

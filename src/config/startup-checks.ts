@@ -67,8 +67,13 @@ export function runChecks(result: SettingsResult, facts: FrameworkFacts): readon
     : findings;
 }
 
-/** Returns the finding of a problem that a store, or its server, reports. */
+/** Returns the finding of a problem in a store's options, which it knows without its server. */
 export function storeFinding({ message, remedy, isWarning }: StoreProblem): Finding {
+  return check(isWarning === true ? "W026" : "E012", message, remedy);
+}
+
+/** Returns the finding of a problem that a store's server reports. */
+export function serverFinding({ message, remedy, isWarning }: StoreProblem): Finding {
   return check(isWarning === true ? "W025" : "E012", message, remedy);
 }
 

@@ -33,7 +33,10 @@ export function readAuthorizationResponse(
   if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
   if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
   if (error.value !== undefined && error.value !== "")
-    return { kind: "error", code: signInErrorCode(error.value) };
+    return {
+      kind: "error",
+      code: error.value === facts.cancelled ? "access_denied" : signInErrorCode(error.value),
+    };
   if (code.value !== undefined && CODE.test(code.value)) return { kind: "code", code: code.value };
   return { kind: "invalid", reason: "parameters" };
 }

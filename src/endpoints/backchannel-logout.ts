@@ -69,7 +69,7 @@ export function createBackchannelLogout(
     try {
       await inSlot(logout, context);
     } catch (error) {
-      void retry(logout, context);
+      if (!(error instanceof ProviderRefusedError)) void retry(logout, context);
       throw error;
     }
   }

@@ -1,22 +1,27 @@
 /** How a callback ends that starts no session: its event, its reply, and what becomes of its tokens. */
 import type { SessionRequest } from "../access/session-request.js";
-import type { EpochSeconds } from "../clock.js";
-import { ERRORS, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
+import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { loginPath, loginUrlBackTo, isPassable } from "../guard/login-url.js";
+import { isPassable, loginPath } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
+import { markIf } from "../http/cross-site-mark.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { DroppedTokens } from "../ports/provider.js";
+import type { UserSession } from "../ports/user-session.js";
 import { stepUpParameters } from "../record/authentication-strength.js";
-import { isText, userPayload, type IdInfo } from "../record/identity.js";
-import type { PendingLogin } from "../record/record.js";
+import { clockDifference } from "../record/clock-difference.js";
+import { isText, userPayload, type IdInfo, type UserPayload } from "../record/identity.js";
+import type { LoginTarget, PendingLogin } from "../record/record.js";
+import { judge } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
-import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { failureAt, failureCodeOf } from "./login-destination.js";
+import { failureAt, failureCodeOf, fieldsAgain, loginAgain } from "./login-destination.js";
+import type { PostedName } from "./posted-name.js";
+import type { RunningExchanges } from "./running-exchanges.js";
 
 const COOKIE_LOST =
   "The browser uses https, but the framework sees http, so a session middleware whose cookie is `secure` sets none. Turn on the " +
@@ -30,9 +35,14 @@ export interface Callback {
   readonly registration: EndpointRegistration;
 }
 
-/** A callback whose state belongs to a pending login of this browser. */
-export interface Attempt extends Callback {
+/** The provider's response to a login. */
+export interface ProviderAnswer {
   readonly query: URLSearchParams;
+  readonly postedName: PostedName;
+}
+
+/** A callback whose state belongs to a pending login of this browser. */
+export interface Attempt extends Callback, ProviderAnswer {
   readonly login: PendingLogin;
   readonly stateHash: string;
   /** The session's key when the callback came. */
@@ -42,6 +52,9 @@ export interface Attempt extends Callback {
   readonly startedAt: EpochSeconds;
   /** The clock's `monotonic()`. */
   readonly started: number;
+  readonly exchanges: RunningExchanges;
+  /** Ends the exchange in this process. Undefined: the code is not exchanged. */
+  endExchange?: () => void;
   /**
    * The tokens that the provider has issued for this login. Without `idInfo`, they are not
    * verified.
@@ -125,14 +138,40 @@ export function refusal({ context, login }: Attempt, { tokens, reason, reply }: 
   });
 }
 
+/**
+ * The user who is still signed in after a login has failed. Undefined in an outage, too.
+ *
+ * @param login undefined: the browser has no such login. A stranger's callback must not cost a
+ *   second look-up, and otherwise another tab may have signed in another user meanwhile.
+ */
+export async function presentUser(
+  { opened: { session }, context: { settings, clock } }: Callback,
+  login: PendingLogin | undefined,
+): Promise<UserPayload | undefined> {
+  try {
+    const record = await (login === undefined ? session.read() : session.reload());
+    const isSignedIn = judge(record, settings, epochSeconds(clock)).kind !== "ended";
+    return isSignedIn ? userPayload(record?.id_info) : undefined;
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    return undefined;
+  }
+}
+
 /** The reply for a failure: at the login's destination if that is for it, else its own page. */
-export async function failurePage(
-  { opened, context, login }: Attempt,
-  failure: Failure,
-): Promise<Reply> {
+export async function failurePage(attempt: Attempt, failure: Failure): Promise<Reply> {
+  const { opened, context, login } = attempt;
   const failedAt = failureAt(login, failure.code, context.pages.publicPath);
   if (failedAt !== undefined) return redirect(failedAt);
-  return failureReply(failure, opened.request, { pages: context.pages, otherwise: "html" });
+  const startAgain: Action = {
+    label: "action.startAgain",
+    href: loginAgain(login, context.pages.publicPath),
+  };
+  const user = await presentUser(attempt, login);
+  return failureReply({ action: startAgain, ...failure, user }, opened.request, {
+    pages: context.pages,
+    otherwise: "html",
+  });
 }
 
 /**
@@ -140,9 +179,9 @@ export async function failurePage(
  * the tokens.
  */
 export function failed({ context, login, hadCredentials }: Attempt, error: unknown): Ending {
-  const isOutage =
+  const isAway =
     error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError;
-  return ending(hadCredentials && isOutage ? "dropped" : "revoked", () => {
+  return ending(hadCredentials && isAway ? "dropped" : "revoked", () => {
     context.events.failed("callback", error, about(login));
     const code = failureCodeOf(error);
     const failedAt = code && failureAt(login, code, context.pages.publicPath);
@@ -156,16 +195,19 @@ export function failed({ context, login, hadCredentials }: Attempt, error: unkno
  *
  * @param login of this state, if it has expired or another request has finished it
  */
-export async function linkInvalid(
-  { opened: { request, origin }, context, registration: { key } }: Callback,
-  login?: PendingLogin,
-): Promise<Reply> {
-  const { pages, events, subjectSessions } = context;
+export async function linkInvalid(callback: Callback, login?: PendingLogin): Promise<Reply> {
+  const {
+    opened: { request, origin, session },
+    context,
+    registration: { key },
+  } = callback;
+  const { pages, events, subjectSessions, clock } = context;
   const isHttps =
     origin?.startsWith("https:") === true || request.header("x-forwarded-proto") === "https";
   // Only the framework's own sessions depend on what the framework sees.
   const isCookieLost = subjectSessions === undefined && isHttps && request.scheme === "http";
   const line = reasonLine("callback_failed", "state");
+  const clocks = login === undefined ? [] : await clockWords(session, epochSeconds(clock));
   events.emit(
     "failure",
     {
@@ -174,24 +216,33 @@ export async function linkInvalid(
       kind: "refusal",
       reason: "state",
     },
-    isCookieLost ? { ...line, message: `${line.message} ${COOKIE_LOST}` } : line,
+    {
+      ...line,
+      message: [line.message, ...(isCookieLost ? [COOKIE_LOST] : []), ...clocks].join(" "),
+    },
   );
   const code = "login_link_invalid";
   const failedAt = login && failureAt(login, code, pages.publicPath);
-  return failedAt === undefined
-    ? failureReply({ code }, request, { pages, otherwise: "html" })
-    : redirect(failedAt);
+  if (failedAt !== undefined) return redirect(failedAt);
+  // Nothing tells who has begun that login.
+  const parameters = withoutUndefined({ provider: key, ...markIf(true) });
+  const action: Action = {
+    label: "action.startAgain",
+    href: loginPath(pages.publicPath, parameters),
+  };
+  const user = await presentUser(callback, login);
+  return failureReply({ code, action, user }, request, { pages, otherwise: "html" });
 }
 
-/** The address of another login at the same provider, back to the same page. */
-function loginAgain(
-  { final_redirect: page, redirect_uri: here, provider }: PendingLogin,
-  publicPath: string,
-  parameters: Readonly<Record<string, string>>,
-): string {
-  const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
-  const all = { ...withoutUndefined({ provider }), ...parameters };
-  return loginUrlBackTo(loginPath(publicPath), absolute, all);
+/** What the log says if a stamp shows that this process's clock differs from another one. */
+async function clockWords(session: UserSession, now: EpochSeconds): Promise<readonly string[]> {
+  const record = await session.read(); // which has found the login
+  const difference = clockDifference({ record, expiresAt: session.expiresAt }, now);
+  if (difference === 0) return [];
+  const where = difference > 0 ? "ahead of" : "behind";
+  return [
+    `This process's clock is at least ${String(Math.abs(difference))} seconds ${where} the clock of another process or of the store. Synchronize the clocks, for example with NTP.`,
+  ];
 }
 
 /**
@@ -203,33 +254,28 @@ export function anotherAccount(login: PendingLogin, publicPath: string): Action 
   return { label: "signedIn.selectAccount", href };
 }
 
-/** What the page of a failed login offers. */
-interface Retry {
-  readonly action: Action;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/**
- * Returns what starts the same login again, from what the first one has checked. It stays a login that another site may have started, if the first one was.
- */
-export function retry({ login, context }: Attempt): Retry {
-  const { api, step_up: stepUp = {}, cross_site: isCrossSite } = login;
-  const href = loginAgain(login, context.settings.publicPath, {
-    ...withoutUndefined({ api, [CROSS_SITE]: isCrossSite && "true" }),
+/** The address of the same login again. It keeps the mark of one that another site may have begun. */
+export function sameLogin(
+  login: LoginTarget & { readonly cross_site?: true },
+  publicPath: string,
+): string {
+  const { api, step_up: stepUp = {} } = login;
+  return loginAgain(login, publicPath, {
+    ...withoutUndefined({ api }),
     ...stepUpParameters(stepUp),
   });
-  // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer.
-  return {
-    action: { label: "action.tryAgain", href },
-    headers: { "Referrer-Policy": "strict-origin" },
-  };
+}
+
+/** Starts the same login again, from what the first one has checked. */
+export function retry({ login, context }: Attempt): Action {
+  return { label: "action.tryAgain", href: sameLogin(login, context.settings.publicPath) };
 }
 
 /**
  * The reply to a login that another site may have started, if it would replace the session of
  * another user, or follows a logout that another site started. Nothing changes. On the page, the
- * user keeps the session or stays signed out, or starts a login as the other user, which is then a
- * login of the application's own page.
+ * user keeps the session or stays signed out, or starts a login as the other user by a form, which
+ * is then a login of the application's own page.
  *
  * @param present the session's user; undefined if another site has signed the user out
  */
@@ -252,7 +298,10 @@ export async function askUser(
     },
     { level: "info", code, message },
   );
-  const failedAt = failureAt(login, code, pages.publicPath);
+  // Without the header, every login may be another site's, and only the form of this page ends the
+  // question.
+  const isKnown = request.header("sec-fetch-site") !== undefined;
+  const failedAt = isKnown ? failureAt(login, code, pages.publicPath) : undefined;
   if (failedAt !== undefined) return redirect(failedAt);
   if (!wantsPage(request, true)) return problem(code, message);
   // Some providers sign users in by `preferred_username`, and not by the email address.
@@ -265,9 +314,16 @@ export async function askUser(
       present: present && nameOf(present),
       user: present && userPayload(present),
       other: nameOf(other),
-      // The logout also removes the cookie that makes idpauth ask.
-      stayHref: present === undefined ? `${pages.publicPath}logout/` : login.final_redirect,
-      continueHref: loginAgain(login, pages.publicPath, passed),
+      // Never the requested page, which may begin a login or a logout itself. The logout also
+      // removes the cookie that makes idpauth ask.
+      stayHref:
+        present === undefined
+          ? `${pages.publicPath}logout/`
+          : (context.settings.authFinalRedirectUrl ?? pages.publicPath),
+      continueForm: {
+        href: loginPath(pages.publicPath),
+        fields: Object.fromEntries(fieldsAgain(login, passed)),
+      },
     },
     request,
   );

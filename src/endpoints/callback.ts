@@ -1,53 +1,67 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { ProviderRefusedError } from "../errors.js";
 import { loginPath } from "../guard/login-url.js";
+import { markIf } from "../http/cross-site-mark.js";
 import type { Reply } from "../http/reply.js";
-import { queryOf, single } from "../http/request.js";
+import { single } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { linkInvalid } from "./callback-endings.js";
+import { linkInvalid, presentUser } from "./callback-endings.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
+import { postedCallback, responseOf } from "./posted-callback.js";
+import { RunningExchanges } from "./running-exchanges.js";
 
 export type CallbackEndpoint = (opened: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
 /**
  * GET {mountPath}login-callback, or login-callback/{key}: completes the sign-in after the provider's
- * redirect. A double click sends the same URL twice at once; both requests get the same response.
+ * redirect. A double click sends the same response twice at once; both requests get the same reply.
  */
 export function createCallback(registration: EndpointRegistration): CallbackEndpoint {
   const running = new Map<string, Promise<Reply>>();
+  const exchanges = new RunningExchanges();
   return async (opened, context) => {
     const { request, session } = opened;
     const { pages } = context;
     const callback = { opened, context, registration };
     try {
-      const query = new URLSearchParams(queryOf(request.target));
-      const { value: state, repeated } = single(query, "state");
+      if (request.method === "POST") return await postedCallback(callback);
+      const response = responseOf(opened, context, registration);
+      const { value: state, repeated } = single(response.query, "state");
       await session.read().catch((error: unknown) => {
         context.events.failed("callback", error, { provider: registration.key });
         throw error;
       });
-      if (state === undefined || state === "" || repeated || session.key === undefined)
-        return await linkInvalid(callback);
-      // The whole URL: an attacker who planted the cookie of a login of their own (session
+      if (state === undefined || state === "" || repeated) return await linkInvalid(callback);
+      if (session.key === undefined)
+        return await finishLogin(callback, response, { state, exchanges });
+      // The whole response: an attacker who planted the cookie of a login of their own (session
       // fixation) knows the state, but not the code.
-      const id = `${session.key} ${queryOf(request.target)}`;
+      const id = `${session.key} ${response.query.toString()}`;
       let reply = running.get(id);
       if (reply === undefined) {
-        reply = finishLogin(callback, query, state).finally(() => running.delete(id));
+        reply = finishLogin(callback, response, { state, exchanges }).finally(() =>
+          running.delete(id),
+        );
         running.set(id, reply);
       }
       return await reply;
     } catch (error) {
-      if (error instanceof ProviderRefusedError)
-        return failureReply({ code: "sign_in_refused" }, request, { pages, otherwise: "html" });
+      // Another site may have begun that login.
+      const parameters = { ...withoutUndefined({ provider: registration.key }), ...markIf(true) };
+      const href = loginPath(pages.publicPath, parameters);
+      if (error instanceof ProviderRefusedError) {
+        const action = { label: "action.startAgain", href } as const;
+        const user = await presentUser(callback, undefined);
+        return failureReply({ code: "sign_in_refused", action, user }, request, {
+          pages,
+          otherwise: "html",
+        });
+      }
       return outageReply(error, request, {
         pages,
-        action: {
-          label: "action.signInAgain",
-          href: loginPath(pages.publicPath, withoutUndefined({ provider: registration.key })),
-        },
+        action: { label: "action.signInAgain", href },
       });
     }
   };

@@ -1,4 +1,5 @@
 /** Which of several providers a login goes to. */
+import { loginProviders } from "../access/login-provider.js";
 import { isIssuerOf } from "../config/tenant-issuers.js";
 import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
@@ -32,8 +33,7 @@ export function readProviders(
     return chosen;
   }
   const preferred = apis.get(own.get("api") ?? "")?.provider ?? settings.defaultProvider;
-  const standard = registrations.filter((one) => one.key === preferred);
-  return standard.length > 0 ? standard : registrations;
+  return loginProviders(registrations, preferred);
 }
 
 interface ApiChoice {
@@ -58,9 +58,3 @@ export function readApi(
   }
   return value;
 }
-
-/**
- * The parameter of a login whose first request another site may have started. It only makes the
- * login stricter.
- */
-export const CROSS_SITE = "cross_site";

@@ -7,7 +7,9 @@ import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
+import type { OwnForms } from "../sessions/own-forms.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
+import type { SealedParameter } from "../sessions/sealed-parameter.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Release } from "../work/slots.js";
@@ -41,6 +43,10 @@ export interface EndpointContext extends Shared {
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   readonly revocations: DelayedRevocations;
+  /** Tells a login that a form of our own page has begun, where browsers send no Sec-Fetch-Site. */
+  readonly ownForms: OwnForms;
+  /** The response of a provider, on its way from the posted form to the callback's GET. */
+  readonly postedResponses: SealedParameter;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;
   readonly shutdown: Shutdown;

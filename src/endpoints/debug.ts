@@ -2,23 +2,25 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { variableOf } from "../config/provider-keys.js";
 import { SETTINGS, type CommonSettings, type SettingName } from "../config/read-settings.js";
-import { json, type Reply } from "../http/reply.js";
+import { wantsPage } from "../http/accept.js";
+import { jsonText, type Reply } from "../http/reply.js";
+import { debugPage, type DebugSetting } from "../pages/debug-page.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge, remaining } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 
 /**
- * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has
- * this path in debug mode only; otherwise the response is 404.
+ * GET {mountPath}debug: session, policy, settings and findings, without secrets, as a page or as
+ * JSON. The router has this path in debug mode only; otherwise the response is 404.
  */
 export async function debug(
-  { session }: SessionRequest,
-  { settings, registrations, names, clock, findings }: EndpointContext,
+  { session, request }: SessionRequest,
+  { settings, registrations, names, clock, findings, pages }: EndpointContext,
 ): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
-  return json({
+  const model = {
     session: record === undefined ? null : redacted(record, names),
     policy: {
       verdict: judge(record, settings, now),
@@ -31,29 +33,36 @@ export async function debug(
       record?.credentials?.refresh_token === undefined
         ? findings
         : findings.filter(({ code }) => code !== "W004"),
-  });
+  };
+  if (wantsPage(request)) return debugPage(model, pages.publicPath);
+  const byName = Object.fromEntries(model.settings.map(({ name, value }) => [name, value]));
+  return jsonText(JSON.stringify({ ...model, settings: byName }, undefined, 2));
 }
 
 /**
- * All settings by environment name, with those of each of several providers; secrets only as
- * present or absent.
+ * All settings by environment name, each once, with those of each of several providers; secrets
+ * only as present or absent.
  */
 function describeAll(
   registrations: EndpointContext["registrations"],
   common: CommonSettings,
-): Record<string, unknown> {
+): DebugSetting[] {
   const names = Object.keys(SETTINGS) as SettingName[];
   const isOwn = (name: SettingName) =>
     common.providers !== null && SETTINGS[name].per !== undefined;
   const described = registrations.flatMap(({ key, settings }) =>
-    names.flatMap((name): [string, unknown][] => {
-      const { env, secret, hidden } = SETTINGS[name];
-      const value =
-        secret || (hidden && name !== "providers") ? presence(settings[name]) : settings[name];
-      return [[key !== undefined && isOwn(name) ? variableOf(key, env) : env, value]];
+    names.map((name): DebugSetting => {
+      const { env, secret, hidden, default: usual } = SETTINGS[name];
+      const given = settings[name];
+      const value = secret || (hidden && name !== "providers") ? presence(given) : given;
+      return {
+        name: key !== undefined && isOwn(name) ? variableOf(key, env) : env,
+        value,
+        isDefault: value === "absent" || JSON.stringify(given) === JSON.stringify(usual),
+      };
     }),
   );
-  return Object.fromEntries(described);
+  return [...new Map(described.map((setting) => [setting.name, setting])).values()];
 }
 
 /**

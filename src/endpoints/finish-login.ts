@@ -9,8 +9,8 @@ import { isSameUser } from "../record/identity.js";
 import {
   findLogin,
   isAlive,
-  isUsedState,
   signedIn,
+  withoutExchange,
   withoutLogin,
 } from "../record/pending-logins.js";
 import type { SessionRecord } from "../record/record.js";
@@ -32,8 +32,11 @@ import {
   type Callback,
   type Ending,
   type Fate,
+  type ProviderAnswer,
 } from "./callback-endings.js";
 import { withDecision } from "./other-site-logout.js";
+import { repeatedCallback } from "./repeated-callback.js";
+import type { RunningExchanges } from "./running-exchanges.js";
 import { endSurplusSessions } from "./surplus-sessions.js";
 import { checkUser } from "./user-check.js";
 
@@ -45,37 +48,55 @@ interface Received {
   readonly signIn: SignIn;
 }
 
+/** Which login a callback finishes. */
+interface Finish {
+  readonly state: string;
+  readonly exchanges: RunningExchanges;
+}
+
 export async function finishLogin(
   callback: Callback,
-  query: URLSearchParams,
-  state: string,
+  answer: ProviderAnswer,
+  { state, exchanges }: Finish,
 ): Promise<Reply> {
   const { session } = callback.opened;
-  const { settings, clock } = callback.context;
+  const { clock } = callback.context;
   const startedAt = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
   const record = await session.read();
-  const hadCredentials = record?.credentials !== undefined;
   const login = record && findLogin(record, state);
-  if (login === undefined || !isAlive(login, startedAt)) {
-    // A signed-in user reloaded the page or went back. The login is done.
-    if (hadCredentials && isUsedState(record, stateHash))
-      return redirect(record.final_redirect ?? settings.publicPath);
-    return linkInvalid(callback, login);
-  }
+  if (login === undefined) return repeatedCallback(callback, { stateHash, record, exchanges });
+  if (!isAlive(login, startedAt)) return linkInvalid(callback, login);
   const attempt: Attempt = {
     ...callback,
-    query,
+    ...answer,
     login,
     stateHash,
     key: session.key ?? "",
-    hadCredentials,
+    hadCredentials: record?.credentials !== undefined,
     startedAt,
     started: clock.monotonic(),
+    exchanges,
   };
   const end = await takeSteps(attempt).catch((error: unknown) => failed(attempt, error));
   settleTokens(attempt, end.tokens);
+  await exchangeEnded(attempt, end.tokens);
   return end.reply();
+}
+
+/**
+ * Tells the requests that wait for this exchange, in every process. A new session has no such
+ * member, and nobody waits any longer than for a slow exchange if the store fails.
+ */
+async function exchangeEnded(attempt: Attempt, fate: Fate): Promise<void> {
+  const { endExchange } = attempt;
+  if (endExchange === undefined) return;
+  if (fate !== "stored") await endInRecord(attempt);
+  endExchange();
+}
+
+async function endInRecord({ opened, stateHash }: Attempt): Promise<void> {
+  await opened.session.update((fresh) => withoutExchange(fresh, stateHash)).catch(() => undefined);
 }
 
 /**
@@ -159,14 +180,29 @@ async function claimState(
   attempt: Attempt,
   response: AuthorizationResponse,
 ): Promise<Claimed | Ending> {
-  const { opened, login, stateHash, startedAt } = attempt;
+  const { opened, login, stateHash, startedAt, exchanges, key } = attempt;
   const silentFailedAt = isSilentFailure(login, response) ? startedAt : undefined;
-  const claimed = await opened.session.update((fresh) =>
-    withoutLogin(fresh, { state: login.state, stateHash, silentFailedAt }),
-  );
-  if (claimed.changed) return { kind: "claimed", left: claimed.record };
+  // A framework's session leaves no trace that a repeated callback could wait for.
+  const isExchanged = response.kind === "code" && opened.session.takeTrace !== undefined;
+  const claimed = await opened.session
+    .update((fresh) =>
+      withoutLogin(fresh, { state: login.state, stateHash, silentFailedAt, isExchanged }),
+    )
+    .catch(async (error: unknown) => {
+      // The store may have written it before it failed. The code is not exchanged.
+      if (isExchanged) await endInRecord(attempt);
+      throw error;
+    });
+  if (claimed.changed) {
+    if (isExchanged) attempt.endExchange = exchanges.begin(key, stateHash);
+    return { kind: "claimed", left: claimed.record };
+  }
   // Another request has used the state, or the session is gone.
-  return signedInElsewhere(attempt) ?? ending("none", () => linkInvalid(attempt, login));
+  const otherwise = () => signedInElsewhere(attempt)?.reply() ?? linkInvalid(attempt, login);
+  const { record } = claimed;
+  return ending("none", () =>
+    repeatedCallback(attempt, { stateHash, record, exchanges, otherwise }),
+  );
 }
 
 async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
@@ -194,14 +230,13 @@ interface Accepted {
 
 /** Runs the claims schema and `onSignIn`. */
 async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Accepted | Ending> {
-  const { opened, context, login } = attempt;
+  const { opened, context, login, postedName } = attempt;
   const { idInfo, userinfo, credentials } = signIn;
   const data = dataOfSameUser(left, idInfo);
-  const decision = await context.application.signIn(
-    { idInfo, userinfo, credentials },
-    data,
-    opened.request,
-  );
+  const decision = await context.application.signIn({ idInfo, userinfo, credentials }, data, {
+    request: opened.request,
+    postedName,
+  });
   if (decision.kind === "accepted") return decision;
   const code = decision.kind === "denied" ? "sign_in_denied" : "claims_rejected";
   const failure: Failure = {
@@ -226,15 +261,18 @@ async function store(
   { left, signIn }: Received,
   { review }: Accepted,
 ): Promise<Stored | Ending> {
-  const { opened, context, login, key } = attempt;
+  const { opened, context, login, key, startedAt, stateHash } = attempt;
   const { settings, application, orphanedTokens, tasks } = context;
   const now = epochSeconds(context.clock);
   const stampsActivity = settings.sessionIdleTimeout !== null;
   let replaced = left;
   const stored = await opened.session.regenerate(
     (fresh) => signedIn((replaced = fresh), { signIn, login, now, stampsActivity, review }),
-    // At once: another tab's callback may find the old key gone before this one is done.
-    () => orphanedTokens.sessionReplaced(key),
+    {
+      trace: { stateHash, target: login },
+      // At once: another tab's callback may find the old key gone before this one is done.
+      replaced: () => orphanedTokens.sessionReplaced(key),
+    },
   );
   if (stored === undefined) {
     // Another tab's sign-in came first, or a logout.
@@ -248,7 +286,7 @@ async function store(
       })
     );
   }
-  const verdict = judge(replaced, settings, now);
+  const verdict = judge(replaced, settings, startedAt);
   if (!isSameUser(replaced.id_info, stored.id_info))
     tasks.add(application.signedOut("replaced", replaced));
   else if (verdict.kind === "ended") tasks.add(application.signedOut(verdict.reason, replaced));

@@ -2,14 +2,15 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
+import { markIf } from "../http/cross-site-mark.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
 import type { IndexState } from "../pages/index-page.js";
+import type { EndReason } from "../record/end-reason.js";
 import { userPayload } from "../record/identity.js";
-import { judge, type EndReason } from "../record/session-policy.js";
+import { judge } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext } from "./context.js";
 
 /**
@@ -54,17 +55,17 @@ interface FailedLogin {
 }
 
 /**
- * The address of the login that failed. Undefined if it is the login without parameters. Another
- * site may have started that login, or have written the address of this page.
+ * The address of the login that failed. Another site may have started that login, or have written
+ * the address of this page, so it carries the mark.
  */
 function retryOf(
   { page, provider: named, origin }: FailedLogin,
   { authFinalRedirectUrl, publicPath, providers }: CommonSettings,
-): string | undefined {
+): string {
   const provider = providers?.find((key) => key === named);
-  const parameters = { ...withoutUndefined({ provider }), [CROSS_SITE]: "true" };
+  const parameters = { ...withoutUndefined({ provider }), ...markIf(true) };
   if (page === undefined || origin === undefined || page === (authFinalRedirectUrl ?? publicPath))
-    return provider === undefined ? undefined : loginPath(publicPath, parameters);
+    return loginPath(publicPath, parameters);
   const absolute = page.startsWith("/") ? `${origin}${page}` : page;
   return loginUrlBackTo(loginPath(publicPath), absolute, parameters);
 }

@@ -1,11 +1,14 @@
 /** Where a login ends: the page that it was asked for, or a page of idpauth's. */
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
-import type { Initiator } from "../http/initiator.js";
-import { parseUrl, type Origin, type Scheme } from "../http/redirects.js";
+import { loginPath, parametersBackTo } from "../guard/login-url.js";
+import { markIf } from "../http/cross-site-mark.js";
+import { parseUrl, type Origin } from "../http/redirects.js";
 import { single, type IdpRequest } from "../http/request.js";
 import { sameOriginUrl } from "../http/same-origin-url.js";
 import type { SignInErrorCode } from "../record/sign-in-errors.js";
+import { withoutUndefined } from "../record/without-undefined.js";
+import type { Scheme } from "./login-parameters.js";
 
 export interface Destination {
   readonly url: string;
@@ -19,12 +22,11 @@ interface DestinationRequest {
   readonly request: IdpRequest;
   /** The application's own. */
   readonly origin: Origin;
-  readonly initiator: Initiator;
 }
 
 /** Returns the page that a login leads to, by its scheme. */
 export function destinationOf(
-  { scheme, query, request, origin, initiator }: DestinationRequest,
+  { scheme, query, request, origin }: DestinationRequest,
   settings: CommonSettings,
 ): Destination {
   const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
@@ -37,20 +39,37 @@ export function destinationOf(
       ? single(query, name)
       : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, origin);
-  return accepted === undefined ||
-    (initiator === "other" && startsOrEndsSession(accepted, settings))
+  return accepted === undefined
     ? { url: fallback, decision: "rejected" }
     : { url: accepted, decision: "accepted" };
 }
 
+/** A pending login, as far as another one continues it. */
+interface ContinuedLogin extends LoginAddresses {
+  readonly provider?: string;
+  readonly cross_site?: true;
+}
+
 /**
- * Whether a URL of the application is a login or a logout. If another site's login led there, the
- * click with which a user stays signed in would start it as the application's own page does.
+ * The address of another login at the same provider, back to the same page. It keeps the mark of a
+ * login that another site may have begun.
  */
-function startsOrEndsSession(url: string, { mountPath }: CommonSettings): boolean {
-  // Decoded, because a proxy may decode the path before it passes it on.
-  const path = new URL(url).pathname.replace(/%[2-7][\da-f]/gi, decodeURIComponent);
-  return ["login", "logout"].some((name) => path.includes(mountPath + name));
+export function loginAgain(
+  login: ContinuedLogin,
+  publicPath: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  const mark = markIf(login.cross_site === true);
+  return `${loginPath(publicPath)}?${fieldsAgain(login, { ...parameters, ...mark }).toString()}`;
+}
+
+/** The parameters of such a login, without its mark. */
+export function fieldsAgain(
+  { final_redirect: page, redirect_uri: here, provider }: ContinuedLogin,
+  parameters: Readonly<Record<string, string>>,
+): URLSearchParams {
+  const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
+  return parametersBackTo(absolute, { ...withoutUndefined({ provider }), ...parameters });
 }
 
 /** Of a pending login. */

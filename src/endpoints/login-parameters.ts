@@ -1,11 +1,20 @@
 import { ownParameters } from "../config/login-parameters.js";
 import { isPassable, PASSABLE } from "../guard/login-url.js";
-import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
 import { single } from "../http/request.js";
 import { readChoice, type BadParameter } from "../pages/failure-reply.js";
 import { isAcrList, MAX_ACRS, type StepUp } from "../record/authentication-strength.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
+/** Where a login ends. */
+export const SCHEMES = [
+  "PRESERVE_ORIGIN_QP",
+  "PRESERVE_ORIGIN_HP",
+  "LANDING_PAGE",
+  "DEFAULT",
+] as const;
+export type Scheme = (typeof SCHEMES)[number];
+
+export const LOGIN_RESPONSES = ["redirect", "json"] as const;
 type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 
 /** What the query of a login asks for. */

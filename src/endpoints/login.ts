@@ -4,8 +4,8 @@ import { epochSeconds } from "../clock.js";
 import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { loginPath } from "../guard/login-url.js";
-import { initiatorOf, isUnattended, type Initiator } from "../http/initiator.js";
+import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { initiatorOf, isByScript, type Initiator } from "../http/initiator.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
@@ -21,9 +21,16 @@ import type { PendingLogin } from "../record/record.js";
 import type { ApiLogin } from "../record/stored-api-tokens.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { lazily } from "../work/lazily.js";
-import { CROSS_SITE, readApi, readProviders } from "./choose-provider.js";
+import { readApi, readProviders } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { destinationOf, failureAt, failureCodeOf, type Destination } from "./login-destination.js";
+import { reportForwardedList } from "./forwarded-list.js";
+import {
+  destinationOf,
+  failureAt,
+  failureCodeOf,
+  loginAgain,
+  type Destination,
+} from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 
 /** Loaded at the start if a login can name an API. */
@@ -41,7 +48,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const query = new URLSearchParams(queryOf(request.target));
   // A parameter that the table of login parameters lacks has no effect.
   const own = ownParameters(query);
-  const initiator = own.has(CROSS_SITE) ? "other" : initiatorOf(request, origin);
+  const initiator = loginInitiator(opened, query, context);
   // The page that offers another account passes a hint. A hint in a link of another site would
   // choose the account.
   const names =
@@ -61,6 +68,7 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     return failureReply({ code: "host_invalid" }, request, { pages, otherwise: "json" });
   }
   const { response, passed } = wanted;
+  reportForwardedList(opened, context);
   const hop = response === "json" ? undefined : loginHop(opened, own, context);
   if (hop !== undefined) return hop;
   const [registration, ...others] = providers;
@@ -70,6 +78,16 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     return chooserFor(opened, context, { providers, passed, isJson, initiator });
   }
   return startLogin(opened, context, { ...wanted, own, origin, initiator, registration, api });
+}
+
+/** Who began a login. The mark of a page of ours only makes the login stricter. */
+function loginInitiator(
+  opened: SessionRequest,
+  query: URLSearchParams,
+  { ownForms }: EndpointContext,
+): Initiator {
+  if (query.has(CROSS_SITE)) return "other";
+  return ownForms.isProven(opened, query) ? "own" : initiatorOf(opened.request);
 }
 
 interface Start extends LoginParameters {
@@ -88,8 +106,8 @@ async function startLogin(
 ): Promise<Reply> {
   const { request, session } = opened;
   const { settings, events, owners } = context;
-  const { scheme, response, passed, stepUp, own, origin, initiator, registration, api } = start;
-  const destination = destinationOf({ scheme, query: own, request, origin, initiator }, settings);
+  const { scheme, response, passed, stepUp, own, origin, registration, api } = start;
+  const destination = destinationOf({ scheme, query: own, request, origin }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const pending = newLogin(opened, context, { ...start, destination });
@@ -142,9 +160,8 @@ function newLogin(
     started_at: epochSeconds(clock),
     ...withoutUndefined({
       provider: key,
-      // By Sec-Fetch-Site, or Referer: http/initiator.ts.
       cross_site: initiator === "other" || undefined,
-      unattended: isUnattended(request, origin) || undefined,
+      unattended: isByScript(request) || initiator === "other" || undefined,
       step_up: stepUp,
       api,
     }),
@@ -168,20 +185,17 @@ async function loginFailed(
   { error, pending, response }: FailedLogin,
 ): Promise<Reply> {
   const { provider } = pending;
+  const again = loginAgain(pending, publicPath);
   if (error instanceof ProviderRefusedError) events.refused("login", error.reason, { provider });
   else if (isOutage(error)) events.failed("login", error, { provider });
   const code = failureCodeOf(error);
   const failedAt = code && failureAt(pending, code, publicPath);
   if (failedAt !== undefined && response === "redirect") return redirect(failedAt);
-  if (code === "sign_in_refused")
-    return failureReply({ code }, request, { pages, otherwise: "html" });
-  return outageReply(error, request, {
-    pages,
-    action: {
-      label: "action.tryAgain",
-      href: loginPath(publicPath, withoutUndefined({ provider })),
-    },
-  });
+  if (code === "sign_in_refused") {
+    const action = { label: "action.startAgain", href: again } as const;
+    return failureReply({ code, action }, request, { pages, otherwise: "html" });
+  }
+  return outageReply(error, request, { pages, action: { label: "action.tryAgain", href: again } });
 }
 
 /** What the login has to bring for its API, because of the session that starts it. */

@@ -3,11 +3,11 @@ import type { OwnedSession } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { ownLogoutAddress } from "../config/provider-profiles.js";
 import { reasonLine } from "../events/log-lines.js";
-import { isSentByOtherSite } from "../http/initiator.js";
 import { redirect, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { withPatience } from "./logout-patience.js";
+import { isByOtherSite } from "./other-site-logout.js";
 
 /** A session that the user has just ended. */
 export type EndedSession = OwnedSession<EndpointRegistration>;
@@ -45,8 +45,8 @@ export async function logoutAtProvider(
   } = ended;
   if (registration === undefined || origin === undefined) return undefined;
   const site = request.header("sec-fetch-site");
-  const isOwn = site === "same-origin" || site === "none";
-  const isOther = isSentByOtherSite(request);
+  const isOther = isByOtherSite(request);
+  const isOwn = !isOther && (site === "same-origin" || site === "none");
   if (isOther || (!isOwn && ownLogoutAddress(registration.settings) !== undefined)) {
     events.log(
       reasonLine("logout_not_at_provider", isOther ? "cross_site" : "not_same_origin"),
@@ -58,7 +58,10 @@ export async function logoutAtProvider(
   const parameters = {
     returnTo: `${origin}${settings.publicPath}logout-callback`,
     state,
-    idTokenHint: withHint && isOwn ? record.idp_state.id_token : undefined,
+    hints:
+      withHint && isOwn
+        ? { idToken: record.idp_state.id_token, claims: record.id_info ?? {} }
+        : undefined,
   };
   const url = await withPatience(clock, registration.provider.logoutUrl(parameters));
   if (url !== undefined) return { url, state };

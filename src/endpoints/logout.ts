@@ -1,10 +1,11 @@
+import { revokeTokens } from "../access/orphaned-tokens.js";
 import type { AuthenticatedRecord } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { failureReason, isOutage } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { LOGOUT_RESPONSES } from "../http/redirects.js";
+import { CROSS_SITE } from "../http/cross-site-mark.js";
 import { json, redirect, type Reply } from "../http/reply.js";
-import { queryOf } from "../http/request.js";
+import { queryOf, type IdpRequest } from "../http/request.js";
 import {
   badParameters,
   outageReply,
@@ -16,7 +17,9 @@ import { lazily } from "../work/lazily.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import type { EndedSession, LogoutAtProvider, LogoutOfSession } from "./logout-at-provider.js";
 import { withPatience } from "./logout-patience.js";
-import { cookiesAfterLogout } from "./other-site-logout.js";
+import { cookiesAfterLogout, isByOtherSite } from "./other-site-logout.js";
+
+export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
 
 /** Loaded at the start if the setting is on. */
 export const loadLogoutAtProvider = lazily(() => import("./logout-at-provider.js"));
@@ -57,10 +60,15 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
       pages,
       action: {
         label: "action.tryAgain",
-        href: `${publicPath}logout/`,
+        href: logoutAgain(request, publicPath),
       },
     });
   }
+}
+
+/** The address of the same logout. It keeps the mark of a logout that another site began. */
+function logoutAgain(request: IdpRequest, publicPath: string): string {
+  return `${publicPath}logout/${isByOtherSite(request) ? `?${CROSS_SITE}=true` : ""}`;
 }
 
 /**
@@ -68,7 +76,7 @@ export async function logout(opened: SessionRequest, context: EndpointContext): 
  *
  * @returns the address of that logout; undefined if there is none
  */
-async function revokeAtLogout(
+export async function revokeAtLogout(
   opened: SessionRequest,
   context: EndpointContext,
   { ended, withHint }: LogoutOfSession,
@@ -121,7 +129,7 @@ export async function endOwnSession(
 }
 
 /** Revokes the token of an ended session and then emits the logout event, with the result. */
-export async function revokeEnded(ended: EndedSession, context: EndpointContext): Promise<void> {
+async function revokeEnded(ended: EndedSession, context: EndpointContext): Promise<void> {
   const { clock, events } = context;
   const started = clock.monotonic();
   const isRevoked = await revoke(ended, context);
@@ -137,10 +145,7 @@ export async function revokeEnded(ended: EndedSession, context: EndpointContext)
   });
 }
 
-/**
- * Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC
- * 7009). Null: revocation is off.
- */
+/** Revokes what the session still had. Null: revocation is off. */
 async function revoke(
   { record, owner }: EndedSession,
   { settings }: EndpointContext,
@@ -148,9 +153,9 @@ async function revoke(
   const { credentials, idp_state: state } = record;
   const provider = owner.registration?.provider;
   if (!settings.tokenRevokeOnLogout || provider === undefined) return null;
-  // A dropped token is the newest one, and it is still valid.
-  const refreshToken = state.dropped_token ?? credentials.refresh_token;
-  return refreshToken === undefined
-    ? provider.revoke(credentials.token, "access_token")
-    : provider.revoke(refreshToken, "refresh_token");
+  return revokeTokens(provider, {
+    accessToken: credentials.token,
+    // A dropped token is the newest one, and it is still valid.
+    refreshToken: state.dropped_token ?? credentials.refresh_token,
+  });
 }

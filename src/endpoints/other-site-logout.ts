@@ -5,8 +5,10 @@
  */
 import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { initiatorOf, isSentByOtherSite } from "../http/initiator.js";
-import { isSecure } from "../http/request.js";
+import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { initiatorOf } from "../http/initiator.js";
+import { isSecure } from "../http/own-origin.js";
+import { queryOf, type IdpRequest } from "../http/request.js";
 import { cookieNameFor, hasCookie, setCookie } from "../sessions/cookie.js";
 
 /** Seconds for which the browser keeps the cookie. Our decision. */
@@ -15,6 +17,17 @@ const COOKIE_SECONDS = 600;
 /** No path can contain `+`, so this is never the session cookie of another mount path. */
 const cookieName = ({ cookieName, publicPath }: CommonSettings, secure: boolean) =>
   `${cookieNameFor(cookieName, publicPath, secure)}+signed-out`;
+
+/**
+ * Whether a page of another site began a logout. Browsers without `Sec-Fetch-Site` say nothing, and
+ * our own page marks the link that begins the logout again.
+ */
+export function isByOtherSite(request: IdpRequest): boolean {
+  return (
+    request.header("sec-fetch-site") === "cross-site" ||
+    new URLSearchParams(queryOf(request.target)).has(CROSS_SITE)
+  );
+}
 
 /** Whether another site has signed the user of this browser out, and the user has not decided. */
 export function wasSignedOutByOtherSite(
@@ -41,10 +54,11 @@ export function cookiesAfterLogout(
   settings: CommonSettings,
   hasEnded: boolean,
 ): readonly string[] {
-  const { request, session, origin } = opened;
-  if (hasEnded && isSentByOtherSite(request))
+  const { request, session } = opened;
+  const isOther = isByOtherSite(request);
+  if (hasEnded && isOther)
     return [...session.setCookies, cookieOf(opened, settings, COOKIE_SECONDS)];
-  return initiatorOf(request, origin) === "other"
+  return isOther || initiatorOf(request) === "other"
     ? session.setCookies
     : withDecision(opened, settings);
 }

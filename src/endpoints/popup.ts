@@ -2,6 +2,8 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
+import { markIf } from "../http/cross-site-mark.js";
+import { initiatorOf } from "../http/initiator.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
 import { popupPage, type PopupModel } from "../pages/popup-page.js";
@@ -30,16 +32,20 @@ export async function popup(
   const isSignedIn = async () =>
     judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended";
   const login = loginPath(publicPath);
+  // Another site may have started the login that failed, or have written the address of this page.
   // With single sign-on, the provider would send the same user again.
-  const parameters = hasFailed ? { select_account: "true" } : {};
+  const parameters = hasFailed
+    ? { select_account: "true", ...markIf(true) }
+    : markIf(initiatorOf(request) === "other");
   const model: PopupModel = {
     // The outage that a login failed in must not keep this page from telling it.
     isSignedIn: hasFailed ? await isSignedIn().catch(unknownInOutage) : await isSignedIn(),
     failure: hasFailed ? (query.get("code") ?? "") : undefined,
-    loginHref:
-      origin === undefined
-        ? login
-        : loginUrlBackTo(login, `${origin}${publicPath}popup${kept}`, parameters),
+    loginHref: loginUrlBackTo(
+      login,
+      origin === undefined ? undefined : `${origin}${publicPath}popup${kept}`,
+      parameters,
+    ),
     homeHref: settings.authFinalRedirectUrl ?? publicPath,
   };
   return pages.own(request, (texts) => popupPage(model, texts));

@@ -2,10 +2,10 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { keptByChooser } from "../config/login-parameters.js";
 import { ERRORS } from "../errors.js";
+import { CROSS_SITE } from "../http/cross-site-mark.js";
 import type { Initiator } from "../http/initiator.js";
 import { problem, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
-import { CROSS_SITE } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** A login for which the user, or the script, has to choose one of several providers. */

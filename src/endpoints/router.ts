@@ -1,4 +1,5 @@
 import type { SessionRequest } from "../access/session-request.js";
+import type { Settings } from "../config/read-settings.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
@@ -8,7 +9,8 @@ import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { loadApiLogin, loadChooser, login } from "./login.js";
 import { endsAtProvider, loadLogoutAtProvider, logout } from "./logout.js";
-import { refusePrefetch } from "./refuse-prefetch.js";
+import { postedLogin } from "./posted-login.js";
+import { refuseWithoutClick } from "./refuse-without-click.js";
 import { session } from "./session-probe.js";
 
 type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
@@ -28,7 +30,7 @@ const styleSheet: Endpoint = async (_, { pages }) => stylesheet(await pages.styl
 // Most applications turn none of these on, or need them late. Only the debug page, which nobody's
 // sign-in needs, waits for its first request.
 const loadBackchannelLogout = lazily(() => import("./backchannel-logout.js"));
-const loadEventStream = lazily(() => import("./event-stream.js"));
+const loadEvents = lazily(() => import("./events.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
 const loadPageEndpoints = lazily(() => import("./page-endpoints.js"));
@@ -46,6 +48,8 @@ function loadedNow(tasks: UnawaitedTasks, load: () => Promise<Endpoint>): Endpoi
 
 interface EndpointRow {
   readonly methods: readonly string[];
+  /** Whether a provider's settings allow POST. Absent: `methods` says so. */
+  readonly postsWith?: (settings: Settings) => boolean;
   /** Off unless this setting is given or on, for one provider at least. */
   readonly setting?:
     | "debug"
@@ -57,8 +61,11 @@ interface EndpointRow {
     | "privateKey";
   /** Each of several providers has its own path: this one, a slash and its key. */
   readonly perProvider?: true;
-  /** A request that the browser sends ahead of the user must not have its effect. */
-  readonly refusesPrefetch?: true;
+  /**
+   * A GET has its effect only if a click of the user or a call of a script made it. `document`: nor
+   * if a frame or an image did.
+   */
+  readonly needsClick?: "navigation" | "document";
   /** A file: its path has no trailing slash. */
   readonly isAsset?: true;
   readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
@@ -79,23 +86,26 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     create: ({ tasks }) => loadedNow(tasks, async () => (await loadPageEndpoints()).landing),
   },
   login: {
-    methods: GET,
-    refusesPrefetch: true,
+    // A form must work, too (OpenID Connect Core section 4).
+    methods: ["GET", "POST"],
+    needsClick: "navigation",
     create({ registrations, apis, tasks }) {
       if (registrations.length > 1) tasks.add(loadChooser());
       if (apis.size > 0) tasks.add(loadApiLogin());
-      return login;
+      return (opened, context) =>
+        opened.request.method === "POST" ? postedLogin(opened, context) : login(opened, context);
     },
   },
   "login-callback": {
-    methods: GET,
+    methods: ["GET", "POST"],
+    postsWith: ({ responseMode }) => responseMode === "form_post",
     perProvider: true,
     create: (_, registration) => createCallback(registration),
   },
   session: { methods: READ, create: () => session },
   logout: {
     methods: GET,
-    refusesPrefetch: true,
+    needsClick: "document",
     create({ registrations, tasks }) {
       if (registrations.some(endsAtProvider)) tasks.add(loadLogoutAtProvider());
       return logout;
@@ -133,7 +143,7 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   events: {
     methods: READ,
     setting: "events",
-    create: ({ tasks }) => loadedNow(tasks, async () => (await loadEventStream()).createEvents()),
+    create: ({ tasks }) => loadedNow(tasks, async () => (await loadEvents()).createEvents()),
   },
   jwks: {
     methods: READ,
@@ -203,8 +213,12 @@ export function createRouter<FrameworkRequest>(
         otherwise: "json",
       });
     }
-    const refused = route.refusesPrefetch && refusePrefetch(request, pages);
-    if (refused) return refused;
+    const { needsClick } = route;
+    if (needsClick !== undefined && method === "GET") {
+      const click = { path: path.replace("/", ""), asDocument: needsClick === "document" };
+      const refused = refuseWithoutClick(request, click, pages);
+      if (refused !== undefined) return refused;
+    }
     try {
       return await route.endpoint(open(raw, request), context);
     } catch (error) {
@@ -231,18 +245,19 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
-type Route = Pick<EndpointRow, "methods" | "refusesPrefetch"> & { readonly endpoint: Endpoint };
+type Route = Pick<EndpointRow, "methods" | "needsClick"> & { readonly endpoint: Endpoint };
 
 /** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
 function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
-      const { setting, isAsset, perProvider, create } = row;
+      const { setting, isAsset, perProvider, postsWith, create } = row;
       const on = context.registrations.filter(
         ({ settings }) => setting === undefined || Boolean(settings[setting]),
       );
       return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
-        const route = { ...row, endpoint: create(context, registration) };
+        const methods = postsWith?.(registration.settings) === false ? GET : row.methods;
+        const route = { ...row, methods, endpoint: create(context, registration) };
         const { key } = registration;
         const own = perProvider && key !== undefined ? `${path}/${key}` : path;
         return (isAsset || own === "" ? [own] : [own, `${own}/`]).map((each) => [each, route]);

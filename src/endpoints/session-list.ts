@@ -10,9 +10,10 @@ import { single } from "../http/request.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { TIME_FORMAT } from "../pages/texts.js";
 import { hasSubject, type Claims, userPayload } from "../record/identity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
-import { endOwnSession, revokeEnded } from "./logout.js";
+import { endOwnSession, endsAtProvider, revokeAtLogout } from "./logout.js";
 import { readForm } from "./posted-form.js";
 
 /**
@@ -42,6 +43,9 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
             sessions: listed,
             hasMore,
             provider,
+            leadsToProvider:
+              outcome.owner.registration !== undefined &&
+              endsAtProvider(outcome.owner.registration),
             user: userPayload(user),
             now: epochSeconds(context.clock),
           },
@@ -88,6 +92,7 @@ async function endSessions(
     return badParameters([{ name: "end", options: [], reason }], request, pages);
   }
   let ended = 0;
+  let continuesAt: string | undefined;
   const isOwn =
     end.value === "all" || (session.key !== undefined && end.value === sessionId(session.key));
   const announce = () => notifyOfLogout(user, context);
@@ -98,12 +103,19 @@ async function endSessions(
     const own = await endOwnSession(opened, context);
     if (own !== undefined) {
       ended += 1;
-      context.tasks.add(revokeEnded(own, context));
+      continuesAt = await revokeAtLogout(opened, context, {
+        ended: own,
+        withHint: !isJson(opened),
+      });
     }
   }
+  // The user's own session ends as by a logout.
+  const next = isOwn
+    ? (continuesAt ?? context.settings.authLogoutRedirectUrl ?? pages.publicPath)
+    : `${pages.publicPath}sessions`;
   const reply = isJson(opened)
-    ? json({ status: "ended", ended })
-    : redirect(`${pages.publicPath}${isOwn ? "" : "sessions"}`, 303);
+    ? json(withoutUndefined({ status: "ended", ended, redirect_to: continuesAt }))
+    : redirect(next, 303);
   return { ...reply, setCookies: session.setCookies };
 }
 

@@ -1,17 +1,18 @@
 import type { Access } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
 import { jsonText, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";
-import { retryAfterOf } from "../pages/failure-reply.js";
+import { outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import { hasSubject, userPayload, type UserPayload } from "../record/identity.js";
-import type { ProbeDetails } from "../record/probe.js";
+import type { ClientState } from "../record/probe.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import type { EndpointContext } from "./context.js";
 
 const NOBODY = { account: null, provider: null } as const;
+
+type ClientStateParts = Pick<EndpointContext, "settings" | "application" | "accountOf">;
 
 /**
  * What the browser may see of a session: the probe with details. The record has passed the policy.
@@ -19,18 +20,16 @@ const NOBODY = { account: null, provider: null } as const;
 export function clientState(
   access: Access,
   slide: boolean,
-  context: Pick<EndpointContext, "settings" | "clock" | "application" | "accountOf">,
-): ProbeDetails {
-  const { settings, clock, application, accountOf } = context;
-  const limits = limitsOf(access, slide, context);
+  { settings, application, accountOf }: ClientStateParts,
+): ClientState {
+  const limits = limitsOf(access, slide, settings);
   if (!access.authenticated) {
     const { reason } = access;
     return { authenticated: false, user: null, reason, ...NOBODY, ...limits, data: null };
   }
   const { id_info: claims } = access.record;
   const { provider } = access.owner;
-  const now = epochSeconds(clock);
-  const view = sessionView(access.record, { policy: settings, now, provider });
+  const view = sessionView(access.record, { policy: settings, now: access.at, provider });
   return {
     authenticated: true,
     user: userPayload(claims),
@@ -74,7 +73,12 @@ export async function session(opened: SessionRequest, context: EndpointContext):
     if (!isOutage(error)) throw error;
     // A client that reads only the body must not see a signed-in user. The status says that nothing
     // was decided.
-    return jsonText(SIGNED_OUT, error.status, { "Retry-After": String(retryAfterOf(error)) });
+    const { loginUrl } = outageOf(error, `${context.settings.publicPath}login/`);
+    const body =
+      loginUrl === undefined
+        ? SIGNED_OUT
+        : JSON.stringify({ authenticated: false, user: null, login_url: loginUrl });
+    return jsonText(body, error.status, { "Retry-After": String(retryAfterOf(error)) });
   }
 }
 
@@ -111,12 +115,8 @@ interface Limits {
   readonly session_expiry_expires_in: number | null;
 }
 
-function limitsOf(
-  access: Access,
-  slide: boolean,
-  { settings, clock }: Pick<EndpointContext, "settings" | "clock">,
-): Limits {
-  const now = epochSeconds(clock);
+function limitsOf(access: Access, slide: boolean, settings: EndpointContext["settings"]): Limits {
+  const { at: now } = access;
   // The record was read before this access moved the idle stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;
   const record = hasSlid ? { ...access.record, idp_last_active: now } : access.record;

@@ -1,8 +1,7 @@
 /** Whether a user may sign in by this login, before the application decides. */
-import { epochSeconds } from "../clock.js";
 import { meetsStepUp } from "../record/authentication-strength.js";
 import type { SignIn } from "../record/credentials.js";
-import { isSameUser, userPayload } from "../record/identity.js";
+import { isSameUser } from "../record/identity.js";
 import { mayFinish } from "../record/pending-logins.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
@@ -29,7 +28,7 @@ export function checkUser(
   signIn: SignIn,
 ): Ending | undefined {
   const { opened, context, login, startedAt } = attempt;
-  const { settings, clock } = context;
+  const { settings } = context;
   const isSignedIn = judge(left, settings, startedAt).kind !== "ended";
   const isSame = isSameUser(left.id_info, signIn.idInfo);
   const mustAsk = isSignedIn ? !isSame : wasSignedOutByOtherSite(opened, settings);
@@ -47,16 +46,15 @@ export function checkUser(
   }
   if (login.step_up === undefined) return undefined;
   const isMet = meetsStepUp(signIn.idInfo, login.step_up, {
-    now: epochSeconds(clock),
+    now: startedAt,
     tolerance: settings.clockTolerance,
   });
   if (isMet && (isSame || !isSignedIn)) return undefined;
   // Dropped for the signed-in user, because the existing session uses the same grant.
   const tokens = isSignedIn && isSame ? "dropped" : "revoked";
-  const user = isSignedIn ? userPayload(left.id_info) : undefined;
   return refusal(attempt, {
     tokens,
     reason: "step_up_failed",
-    reply: () => failurePage(attempt, { code: "step_up_failed", user, ...retry(attempt) }),
+    reply: () => failurePage(attempt, { code: "step_up_failed", action: retry(attempt) }),
   });
 }

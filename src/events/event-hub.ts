@@ -7,6 +7,7 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import type { EventName, Events, Listener } from "./events.js";
 import { failureLine, functionThrew, logLine, outageLine, reasonLine } from "./log-lines.js";
 import type { Log, LogEntry } from "./log.js";
+import { settle } from "./settle.js";
 
 /** Lines of `logOnce` that are remembered. */
 const MAX_REMEMBERED_LINES = 100;
@@ -161,17 +162,6 @@ function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEnt
 function publish(name: EventName | "log", message: unknown): void {
   const channelName = `idpauth:${name}`;
   if (hasSubscribers(channelName)) channel(channelName).publish(message);
-}
-
-/** Calls a function of the application, which may be async. */
-function settle(call: () => unknown, failed: (error: unknown) => void = () => undefined): void {
-  try {
-    const result = call();
-    // `instanceof Promise` does not know promises of another realm, such as Node's own in Jest.
-    if (result !== undefined) Promise.resolve(result).catch(failed);
-  } catch (error) {
-    failed(error);
-  }
 }
 
 /** Whom an event is about. */

@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/session-policy.js";
+import type { EndReason } from "../record/end-reason.js";
 
 interface EventBase {
   /** Milliseconds since the epoch. */

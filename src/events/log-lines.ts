@@ -15,6 +15,10 @@ export const LOG_CODES = {
     "error",
     "A guard blocked a request, but idpauth's endpoints aren't mounted, so nobody can sign in. Mount them, for example with `auth.mount(app)`",
   ],
+  forwarded_list: [
+    "warn",
+    "`X-Forwarded-Proto` or `X-Forwarded-Host` contains a list, and BASE_URL isn't set, so the framework decides which entry is part of the application's origin. Set BASE_URL",
+  ],
   blocked: ["info", "The guard blocked a request"],
   callback_failed: ["warn", "A sign-in couldn't be completed"],
   data_overwritten: [
@@ -114,7 +118,7 @@ export function reasonLine(
  * @param name as the application writes it, such as `pages.render`
  */
 export function functionThrew(name: string, error: unknown, more: LogDetails = {}): LogEntry {
-  const kind = kindOf(error);
+  const kind = errorNameOf(error);
   const place = placeOf(error);
   return functionFailed(
     `threw ${kind}`,
@@ -130,7 +134,7 @@ export function functionFailed(
   return { ...logLine("function_threw", `\`${details.function}\` ${what}.`), details };
 }
 
-function kindOf(error: unknown): string {
+function errorNameOf(error: unknown): string {
   if (!(error instanceof Error)) return "not_an_error";
   try {
     const { name }: { readonly name: unknown } = error;

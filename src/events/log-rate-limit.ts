@@ -1,4 +1,4 @@
-/** How many lines of one kind the default log writes in a minute. */
+/** How many lines of one kind a log gets in a minute. */
 import type { Clock } from "../clock.js";
 import type { Log, LogEntry } from "./log.js";
 
@@ -14,9 +14,9 @@ export const WINDOW_MS = 60_000;
 const MAX_KINDS = 200;
 
 /**
- * Limits the lines of each kind (code, provider, endpoint, reason) to ten a minute. After the
+ * Limits the lines of each kind (code, provider, API, endpoint, reason) to ten a minute. After the
  * minute, one more line gives the number of suppressed lines in `details.suppressed`. Events and the
- * `log` of the application are not limited.
+ * channel `idpauth:log` are not limited.
  */
 export function rateLimited(log: Log, clock: Clock): Log {
   let since = -Infinity;
@@ -40,7 +40,7 @@ export function rateLimited(log: Log, clock: Clock): Log {
       endWindow();
       since = now;
     }
-    const name = kindOf(entry);
+    const name = lineKindOf(entry);
     // One provider must not silence another.
     const key =
       kinds.has(name) || kinds.size < MAX_KINDS
@@ -60,9 +60,9 @@ export function rateLimited(log: Log, clock: Clock): Log {
   };
 }
 
-const KIND = ["provider", "endpoint", "reason", "function"] as const;
+const KIND = ["provider", "api", "endpoint", "reason", "function"] as const;
 
-function kindOf({ code, details }: LogEntry): string {
+function lineKindOf({ code, details }: LogEntry): string {
   return details === undefined
     ? code
     : [code, ...KIND.map((name) => details[name] ?? "")].join(" ");

@@ -1,15 +1,23 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import type { Origin } from "../http/redirects.js";
-import { json, redirect, type Reply } from "../http/reply.js";
+import { linkOnPage } from "../http/cross-site-mark.js";
+import { saysOtherSite } from "../http/initiator.js";
+import { json, loginHeader, redirect, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf, retryAfterOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import { stepUpParameters, type StepUp } from "../record/authentication-strength.js";
-import type { EndReason } from "../record/session-policy.js";
+import type { EndReason } from "../record/end-reason.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { isNavigation, loginHeader, loginPath, loginUrlBackTo, pageOf } from "./login-url.js";
+import {
+  htmxHeader,
+  isNavigation,
+  loginPath,
+  loginUrlBackTo,
+  pageOf,
+  type SeenRequest,
+} from "./login-url.js";
 
 /** The guard blocked a request whose user is not signed in. */
 interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
@@ -125,12 +133,6 @@ interface SignedOutUser extends RequiredSignIn {
   readonly loops?: boolean;
 }
 
-/** A request, and the application's own origin as its user sees it. */
-interface SeenRequest {
-  readonly request: IdpRequest;
-  readonly origin: Origin | undefined;
-}
-
 /** What a response to a blocked request is made from. */
 interface ReplyParts {
   readonly settings: CommonSettings;
@@ -143,24 +145,27 @@ interface ReplyParts {
  * The login requests what the route requires, so that the user signs in once and not twice.
  */
 export async function blockedUser(
-  { request, origin }: SeenRequest,
+  seen: SeenRequest,
   { reason, stepUp = {}, provider, loops = false }: SignedOutUser,
-  { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
+  { settings, pages }: ReplyParts,
 ): Promise<Blocked> {
+  const { request, origin } = seen;
+  const { publicPath, pathPrefix } = settings;
   const about = { reason, loginPath: loginPath(publicPath), origin };
+  const at = withoutUndefined({ provider });
+  const loginBackTo = (page: string | undefined) =>
+    loops
+      ? `${publicPath}?error=login_required`
+      : loginUrlBackTo(about.loginPath, page, { ...at, ...stepUpParameters(stepUp) });
   if (!isNavigation(request)) {
-    const loginUrl = loginPath(publicPath, withoutUndefined({ provider }));
+    const loginUrl = loginPath(publicPath, at);
     const error = "login_required";
     const body = { authenticated: false, user: null, error, reason, login_url: loginUrl };
-    const reply = await unauthorized(request, pages, { code: error, body, loginUrl });
+    const headers = htmxHeader(seen, settings, loginBackTo);
+    const reply = await unauthorized(request, pages, { code: error, body, loginUrl, headers });
     return { kind: "unauthenticated", reply, loginUrl, ...about };
   }
-  const loginUrl = loops
-    ? `${publicPath}?error=login_required`
-    : loginUrlBackTo(about.loginPath, pageOf(request, origin, pathPrefix), {
-        ...withoutUndefined({ provider }),
-        ...stepUpParameters(stepUp),
-      });
+  const loginUrl = markedFor(request, loginBackTo(pageOf(request, origin, pathPrefix)));
   return { kind: "navigation", reply: redirect(loginUrl), loginUrl, ...about };
 }
 
@@ -181,7 +186,10 @@ export async function blockedByOutage(
         withoutUndefined({ provider }),
       )
     : loginPath(publicPath, withoutUndefined({ provider }));
-  const failure = outageOf(error, login);
+  // "Try again" would reach the guard as the application's own, and this guard's login may replace
+  // the session.
+  const action = provider !== undefined && saysOtherSite(request) ? null : undefined;
+  const failure = { ...outageOf(error, login), isUnprocessed: true, action };
   const { loginUrl } = failure;
   return withoutUndefined({
     kind: "unavailable",
@@ -192,27 +200,33 @@ export async function blockedByOutage(
   });
 }
 
+/** The login's URL with the mark, since the application may show it as a link on a page of its own. */
+function markedFor(request: IdpRequest, loginUrl: string): string {
+  return saysOtherSite(request) ? linkOnPage(request, loginUrl) : loginUrl;
+}
+
 interface Unauthorized {
   readonly code: "login_required" | "insufficient_user_authentication";
   readonly body: Readonly<Record<string, unknown>>;
   readonly loginUrl: string;
-  /** For `WWW-Authenticate`. */
-  readonly challenge?: string;
+  /** Besides `X-Idpauth-Login`. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The response 401: JSON for a script, a page for a form. */
 async function unauthorized(
   request: IdpRequest,
   pages: Pages,
-  { code, body, loginUrl, challenge }: Unauthorized,
+  { code, body, loginUrl, headers: others }: Unauthorized,
 ): Promise<Reply> {
-  const headers = withoutUndefined({
-    ...loginHeader(loginUrl),
-    "WWW-Authenticate": challenge,
-  });
+  const headers = { ...loginHeader(loginUrl), ...others };
   if (!wantsPage(request)) return json(body, 401, headers);
   const label = code === "login_required" ? "action.signIn" : "action.signInAgain";
-  return pages.error({ code, action: { label, href: loginUrl } }, request, headers);
+  return pages.error(
+    { code, action: { label, href: linkOnPage(request, loginUrl) } },
+    request,
+    headers,
+  );
 }
 
 /**
@@ -220,17 +234,17 @@ async function unauthorized(
  * section 3.
  */
 export async function blockedForStepUp(
-  { request, origin }: SeenRequest,
+  seen: SeenRequest,
   { stepUp = {}, provider }: RequiredSignIn,
-  { settings: { publicPath, pathPrefix }, pages }: ReplyParts,
+  { settings, pages }: ReplyParts,
 ): Promise<Blocked<"stepUp">> {
+  const { request, origin } = seen;
+  const { publicPath, pathPrefix } = settings;
   const parameters = { ...withoutUndefined({ provider }), ...stepUpParameters(stepUp) };
+  const loginBackTo = (page: string | undefined) =>
+    loginUrlBackTo(loginPath(publicPath), page, parameters);
   if (isNavigation(request)) {
-    const loginUrl = loginUrlBackTo(
-      loginPath(publicPath),
-      pageOf(request, origin, pathPrefix),
-      parameters,
-    );
+    const loginUrl = markedFor(request, loginBackTo(pageOf(request, origin, pathPrefix)));
     return { kind: "stepUp", reply: redirect(loginUrl), isNavigation: true, loginUrl, origin };
   }
   const error = "insufficient_user_authentication";
@@ -244,7 +258,10 @@ export async function blockedForStepUp(
     code: error,
     body: { authenticated: true, error, ...parameters, login_url: loginUrl },
     loginUrl,
-    challenge: `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
+    headers: {
+      "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
+      ...htmxHeader(seen, settings, loginBackTo),
+    },
   });
   return { kind: "stepUp", reply, isNavigation: false, loginUrl, origin };
 }

@@ -9,7 +9,7 @@ const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
  * The header that tells a program from a form. A page of another origin may only send it after a
  * preflight.
  */
-const PROGRAM_HEADER = "x-idpauth";
+export const PROGRAM_HEADER = "x-idpauth";
 
 /**
  * Returns whether a request may pass: it has a safe method, or it does not come from a page of

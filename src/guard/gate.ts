@@ -134,7 +134,7 @@ export function createGates<FrameworkRequest extends object>(
   usage: Usage,
 ): Gates<FrameworkRequest> {
   function meet(response: { shouldKeepAlive?: boolean } | undefined): void {
-    if (response?.shouldKeepAlive === true && isClosing()) response.shouldKeepAlive = false;
+    if (isClosing() && response?.shouldKeepAlive === true) response.shouldKeepAlive = false;
   }
 
   /** The gate that sends a reply as it is. */

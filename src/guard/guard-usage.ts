@@ -25,7 +25,7 @@ export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: u
   const example = usage[name];
   if (usage.takes === "handler") {
     throw new TypeError(
-      `\`auth.${name}\` takes the protected handler, which is a function, but got ${kindOf(given)}. Write \`${example}\`.`,
+      `\`auth.${name}\` takes the protected handler, which is a function, but got ${typeInWords(given)}. Write \`${example}\`.`,
     );
   }
   throw new TypeError(
@@ -66,7 +66,8 @@ export function assertKnownKeys(rule: object, taker: TakesRule = "idpRequiredWit
  * @throws TypeError a value that the options cannot have, or an unknown key
  */
 export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequiredWith"): void {
-  if (typeof options !== "object" || options === null) throw optionsError(taker, kindOf(options));
+  if (typeof options !== "object" || options === null)
+    throw optionsError(taker, typeInWords(options));
   assertKnownKeys(options, taker);
   for (const [name, value] of Object.entries(options)) {
     const requirement = valueCheckOf(name);
@@ -75,14 +76,14 @@ export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequ
       if (value === undefined) throw optionsError(taker, `nothing as \`${name}\``);
       if (!is(value)) throw new TypeError(`\`${name}\` of \`auth.${taker}\` must be ${allowed}.`);
     } else if (value !== undefined && typeof value !== "function")
-      throw optionsError(taker, `${kindOf(value)} as \`${name}\``);
+      throw optionsError(taker, `${typeInWords(value)} as \`${name}\``);
   }
 }
 
 function optionsError(taker: TakesRule, got: string): TypeError {
-  const rule = REQUIREMENT_NAMES.map(quoted).join(", ");
+  const rule = REQUIREMENT_NAMES.map(inBackticks).join(", ");
   const responses = RESPONSES_OF[taker]
-    .map(quoted)
+    .map(inBackticks)
     .join(", ")
     .replace(/, (?=[^,]+$)/, " and ");
   return new TypeError(
@@ -92,11 +93,11 @@ function optionsError(taker: TakesRule, got: string): TypeError {
   );
 }
 
-function quoted(name: string): string {
+function inBackticks(name: string): string {
   return `\`${name}\``;
 }
 
-function kindOf(value: unknown): string {
+function typeInWords(value: unknown): string {
   if (value === undefined || value === null) return "nothing";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

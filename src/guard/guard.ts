@@ -1,11 +1,13 @@
+import { loginProviders } from "../access/login-provider.js";
 import type { SessionAccess, SignedIn, SignedOut } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
-import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { EpochSeconds } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage, thrownBy } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
+import { ownOrigin } from "../http/own-origin.js";
 import type { Reply } from "../http/reply.js";
-import { ownOrigin, type IdpRequest } from "../http/request.js";
+import type { IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Facts, Observation, Operation, Operations } from "../ports/observer.js";
@@ -35,20 +37,24 @@ interface GuardedComponent {
   readonly pages: Pages;
   readonly access: SessionAccess;
   readonly events: EventHub;
-  readonly clock: Clock;
   readonly router: { isEndpoint(request: IdpRequest): boolean };
 }
 
 const GUARD: Operation = { name: "guard" };
 const PASSED: Facts = { outcome: "passed" };
+const NO_RULE: GuardRule = {};
 
 /** What a component remembers of one request. */
 export interface Remembered {
   opened: SessionRequest;
-  /**
-   * Returns the session with which a guard let the request pass, whatever reads the session later.
-   */
-  passedWith: (() => Session | null) | undefined;
+  /** The user whom a guard let pass, whatever reads the session later. */
+  passedWith: PassedUser | undefined;
+}
+
+/** A user whom a guard let pass. */
+interface PassedUser {
+  /** Returns the session that the guard saw. */
+  session(): Session | null;
 }
 
 export interface GuardParts<FrameworkRequest extends object> {
@@ -87,17 +93,29 @@ export function createGuard<FrameworkRequest extends object>({
   adapter,
   events,
 }: GuardParts<FrameworkRequest>): RequestGuard<FrameworkRequest> {
-  async function decide(
+  const ofFramework: RequestSource<FrameworkRequest> = {
+    request: (raw) => adapter.request(raw),
+    remember: (raw, rule) => {
+      assertKnownKeys(rule);
+      return memory.remember(raw);
+    },
+  };
+  const ofOpened: RequestSource<SessionRequest> = {
+    request: ({ request }) => request,
+    remember: (opened) => ({ opened, passedWith: undefined }),
+  };
+
+  async function decide<Given>(
+    source: RequestSource<Given>,
+    given: Given,
     { rule, observation }: Decision,
-    request: () => IdpRequest,
-    seen: () => Remembered,
   ): Promise<Blocked | undefined> {
     const component = ready();
     let remembered: Remembered;
     let opened: SessionRequest | undefined;
     let outcome: SignedIn | SignedOut;
     try {
-      remembered = seen();
+      remembered = source.remember(given, rule);
       ({ opened } = remembered);
       outcome = await component.access.access(opened.session);
       if (!outcome.authenticated)
@@ -105,7 +123,7 @@ export function createGuard<FrameworkRequest extends object>({
     } catch (error) {
       if (!isOutage(error)) throw error;
       observation?.note({ outcome: "unavailable" });
-      const where = opened ?? { request: request(), origin: undefined };
+      const where = opened ?? { request: source.request(given), origin: undefined };
       return blockedByOutage(where, { error, provider: providersOf(rule)?.[0] }, component);
     }
     const user = new SignedInUser(component, outcome);
@@ -116,33 +134,24 @@ export function createGuard<FrameworkRequest extends object>({
       if (unmet !== undefined)
         return refused({ component, opened, rule, observation }, user, unmet);
     }
-    remembered.passedWith = () => user.session();
+    remembered.passedWith = user;
     return undefined;
   }
 
   return {
-    guard: (raw, rule = {}) =>
-      events.run(GUARD, (observation) => {
-        const decided = decide(
-          { rule, observation },
-          () => adapter.request(raw),
-          () => {
-            assertKnownKeys(rule);
-            return memory.remember(raw);
-          },
-        );
-        // Every guarded request passes here: no further promise if nothing watches.
-        return observation === undefined ? decided : noted(decided, observation);
-      }),
+    /** Runs for every guarded request: no closure and no further promise if nothing watches. */
+    guard(raw, rule = NO_RULE) {
+      if (events.observer === undefined)
+        return decide(ofFramework, raw, { rule, observation: undefined });
+      return events.run(GUARD, (observation) =>
+        noted(decide(ofFramework, raw, { rule, observation }), observation),
+      );
+    },
     guardOpened: (opened, rules) =>
       events.run(GUARD, async (observation) => {
         let stepUp: Blocked | undefined;
         for (const rule of rules) {
-          const blocked = await decide(
-            { rule, observation },
-            () => opened.request,
-            () => ({ opened, passedWith: undefined }),
-          );
+          const blocked = await decide(ofOpened, opened, { rule, observation });
           if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
           stepUp ??= blocked;
         }
@@ -162,11 +171,18 @@ export function createGuard<FrameworkRequest extends object>({
 
 async function noted(
   decided: Promise<Blocked | undefined>,
-  observation: Observation,
+  observation: Observation | undefined,
 ): Promise<Blocked | undefined> {
   const blocked = await decided;
-  if (blocked === undefined) observation.note(PASSED);
+  if (blocked === undefined) observation?.note(PASSED);
   return blocked;
+}
+
+/** Where the guard finds a request, and what is remembered of it. */
+interface RequestSource<Given> {
+  request(given: Given): IdpRequest;
+  /** @throws TypeError | SessionMissingError */
+  remember(given: Given, rule: GuardRule): Remembered;
 }
 
 /** A decision of the guard. */
@@ -188,9 +204,9 @@ class SignedInUser implements GuardedUser {
   readonly #owner: SignedIn["owner"];
   readonly #settings: CommonSettings;
 
-  constructor({ clock, settings }: GuardedComponent, { record, owner }: SignedIn) {
+  constructor({ settings }: GuardedComponent, { record, owner, at }: SignedIn) {
     this.record = record;
-    this.now = epochSeconds(clock);
+    this.now = at;
     this.#owner = owner;
     this.#settings = settings;
   }
@@ -255,14 +271,14 @@ async function refused(
 /** What a user gets who isn't signed in: a login that shows what the rule requires. */
 function signedOut(
   { component, opened, rule, observation }: GuardedRequest,
-  { reason, record, owner }: SignedOut,
+  { reason, record, owner, at }: SignedOut,
 ): Promise<Blocked> {
-  const { settings, registrations, events, clock } = component;
+  const { settings, registrations, events } = component;
   observation?.note({ outcome: reason, identity: owner.identity });
   events.emit("blocked", { ...owner.identity, reason });
   const provider = providersOf(rule)?.[0];
   const prompt = promptAt(provider ?? settings.defaultProvider, registrations);
-  const loops = wouldLoop(record, prompt, epochSeconds(clock));
+  const loops = wouldLoop(record, prompt, at);
   return blockedUser(opened, { reason, stepUp: stepUpOf(rule), provider, loops }, component);
 }
 
@@ -271,9 +287,8 @@ function signedOut(
  * provider.
  */
 function promptAt(key: string | null, registrations: readonly GuardedRegistration[]): unknown {
-  const { settings } =
-    (registrations.length === 1
-      ? registrations[0]
-      : registrations.find((one) => one.key === key)) ?? {};
-  return settings?.authorizationParams["prompt"] ?? settings?.loginPrompt;
+  const [registration, ...others] = loginProviders(registrations, key);
+  if (registration === undefined || others.length > 0) return undefined;
+  const { authorizationParams, loginPrompt } = registration.settings;
+  return authorizationParams["prompt"] ?? loginPrompt;
 }

@@ -1,7 +1,9 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { wantsPage } from "../http/accept.js";
+import { isByHtmx } from "../http/initiator.js";
+import { ownOrigin } from "../http/own-origin.js";
 import { type Origin } from "../http/redirects.js";
-import { ownOrigin, type IdpRequest } from "../http/request.js";
+import type { IdpRequest } from "../http/request.js";
 import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl } from "../http/same-origin-url.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
@@ -85,8 +87,7 @@ export function loginPath(
   publicPath: string,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
-  const query = new URLSearchParams(parameters).toString();
-  return `${publicPath}login/${query === "" ? "" : `?${query}`}`;
+  return loginUrlBackTo(`${publicPath}login/`, undefined, parameters);
 }
 
 /**
@@ -94,22 +95,30 @@ export function loginPath(
  *
  * @param login path or URL of the login, without a query
  * @param page absolute URL on the application's own origin; a login refuses any other and leads to
- *   the configured page
+ *   the configured page, as without one
  * @param parameters further parameters of the login
  */
 export function loginUrlBackTo(
   login: string,
-  page: string,
+  page: string | undefined,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
+  const query = parametersBackTo(page, parameters).toString();
+  return query === "" ? login : `${login}?${query}`;
+}
+
+/** The parameters of a login that leads back to a page. */
+export function parametersBackTo(
+  page: string | undefined,
+  parameters: Readonly<Record<string, string>>,
+): URLSearchParams {
   // One character over the limit is enough for the login to refuse the page. Encoding triples a
   // URL, and servers refuse long ones.
-  const query = new URLSearchParams({
+  const back = page !== undefined && {
     scheme: "PRESERVE_ORIGIN_QP",
     origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1),
-    ...parameters,
-  });
-  return `${login}?${query.toString()}`;
+  };
+  return new URLSearchParams({ ...back, ...parameters });
 }
 
 /** The address of the requested page, as the browser sees it. */
@@ -127,7 +136,28 @@ export function isNavigation(request: IdpRequest): boolean {
   return wantsPage(request);
 }
 
-/** The header with which a 401 names the login: what `login_url` is for scripts that read JSON. */
-export function loginHeader(loginUrl: string): { readonly "X-Idpauth-Login": string } {
-  return { "X-Idpauth-Login": loginUrl };
+/** A request, and the application's own origin as its user sees it. */
+export interface SeenRequest {
+  readonly request: IdpRequest;
+  readonly origin: Origin | undefined;
+}
+
+/**
+ * The header with which a 401 leads htmx to the login. htmx navigates to it whatever the status is.
+ * No other request has it.
+ *
+ * @param loginBackTo the login that leads back to this page; undefined: to the configured page
+ */
+export function htmxHeader(
+  { request, origin }: SeenRequest,
+  { pathPrefix }: { readonly pathPrefix: string },
+  loginBackTo: (page: string | undefined) => string,
+): { readonly "HX-Redirect"?: string } {
+  if (!isByHtmx(request)) return {};
+  // A boosted link or form leads to a page. Any other request is for a part of the current page.
+  const page =
+    request.method === "GET" && request.header("hx-boosted") === "true"
+      ? pageOf(request, origin, pathPrefix)
+      : origin && sameOriginUrl(request.header("hx-current-url"), origin);
+  return { "HX-Redirect": loginBackTo(page) };
 }

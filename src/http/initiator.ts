@@ -1,48 +1,50 @@
 /** Who sent a request, as far as a browser says so: the application's pages, the user, another site. */
-import { parseUrl } from "./redirects.js";
 import type { IdpRequest } from "./request.js";
 
 /**
  * Who started a navigation: a page of the application's own origin, the user (a typed address, a
- * bookmark), or perhaps another site.
+ * bookmark, a link in a mail program), or perhaps another site.
  */
 export type Initiator = "own" | "user" | "other";
 
 /**
  * Returns who started a navigation. A redirect changes nothing about it. Browsers send
- * Sec-Fetch-Site to https and loopback addresses; elsewhere only Referer tells.
+ * Sec-Fetch-Site to https and loopback addresses. Without it, any site may have started the
+ * navigation: a Referer survives another site's redirect, so it proves nothing.
  */
-export function initiatorOf(request: IdpRequest, own: string | undefined): Initiator {
+export function initiatorOf(request: IdpRequest): Initiator {
   const site = request.header("sec-fetch-site");
   if (site === "none") return "user";
-  if (site !== undefined) return site === "same-origin" ? "own" : "other";
-  return own !== undefined && parseUrl(request.header("referer") ?? "")?.origin === own
-    ? "own"
-    : "other";
+  return site === "same-origin" ? "own" : "other";
+}
+
+/** Whether the browser says that another site, or another origin of this one, began the request. */
+export function saysOtherSite(request: IdpRequest): boolean {
+  return request.header("sec-fetch-site") !== undefined && initiatorOf(request) === "other";
 }
 
 /**
- * Whether the browser says that a page of another site sent the request. Browsers without
- * Sec-Fetch-Site say nothing.
+ * Headers that scripts send with their requests for HTML: those of htmx, Turbo and Unpoly. A
+ * navigation can't have them.
  */
-export function isSentByOtherSite(request: IdpRequest): boolean {
-  return request.header("sec-fetch-site") === "cross-site";
+const SCRIPT_HEADERS = ["hx-request", "x-turbo-request-id", "x-up-version"];
+
+/** Whether htmx sent the request, which navigates to the URL in the response's `HX-Redirect`. */
+export function isByHtmx(request: IdpRequest): boolean {
+  return request.header("hx-request") === "true";
 }
 
 /**
- * Whether a browser says that the request is not a navigation, but a script's or an element's. It
- * must send both headers: the `fetch` of Node.js sends the mode alone.
+ * Whether the request is not a navigation, but a script's or an element's: a browser or the
+ * script's own header says so. A browser must send both headers, because the `fetch` of Node.js
+ * sends the mode alone.
  */
 export function isByScript(request: IdpRequest): boolean {
+  if (SCRIPT_HEADERS.some((name) => request.header(name) !== undefined)) return true;
   const mode = request.header("sec-fetch-mode");
   return (
     request.header("sec-fetch-site") !== undefined && mode !== undefined && mode !== "navigate"
   );
-}
-
-/** Whether a script or perhaps another site sent the request. @param own as above */
-export function isUnattended(request: IdpRequest, own: string | undefined): boolean {
-  return isByScript(request) || initiatorOf(request, own) === "other";
 }
 
 /**

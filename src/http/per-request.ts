@@ -64,18 +64,36 @@ export class PerRequest<Value> {
   /** Undefined: no value is stored for this request. */
   get(request: object): Value | undefined {
     const found = this.#entryOf(placeOf(request));
-    if (found !== undefined) return found.value as Value;
-    return Object.isExtensible(request) ? undefined : this.#frozen.get(request);
+    return found === undefined ? this.#ofFrozen(request) : (found.value as Value);
   }
 
   /** Replaces an earlier value. */
   set(request: object, value: Value): void {
     const place = placeOf(request);
     const found = this.#entryOf(place);
-    const next = Slot.firstOf(place);
     if (found !== undefined) found.value = value;
-    else if (next === undefined && !Object.isExtensible(place)) this.#frozen.set(request, value);
+    else this.#put(place, request, value);
+  }
+
+  /** As `get`. If no value is stored, it stores and returns the value that `make` returns. */
+  getOrSet<Request extends object>(request: Request, make: (request: Request) => Value): Value {
+    const place = placeOf(request);
+    const known = this.#entryOf(place)?.value as Value | undefined;
+    const found = known ?? this.#ofFrozen(request);
+    if (found !== undefined) return found;
+    const value = make(request);
+    this.#put(place, request, value);
+    return value;
+  }
+
+  #put(place: object, request: object, value: Value): void {
+    const next = Slot.firstOf(place);
+    if (next === undefined && !Object.isExtensible(place)) this.#frozen.set(request, value);
     else Slot.put(place, { owner: this, request, value, next });
+  }
+
+  #ofFrozen(request: object): Value | undefined {
+    return Object.isExtensible(request) ? undefined : this.#frozen.get(request);
   }
 
   #entryOf(place: object): Entry | undefined {

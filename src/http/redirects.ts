@@ -1,13 +1,4 @@
-export const SCHEMES = [
-  "PRESERVE_ORIGIN_QP",
-  "PRESERVE_ORIGIN_HP",
-  "LANDING_PAGE",
-  "DEFAULT",
-] as const;
-export type Scheme = (typeof SCHEMES)[number];
-
-export const LOGIN_RESPONSES = ["redirect", "json"] as const;
-export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
+/** The URLs that a browser may be sent to, and the origins that they are compared with. */
 
 /** `scheme://netloc`, as in `https://app.example`, with the port if it is not the default. */
 export type Origin = string;

@@ -122,6 +122,11 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
+/** The header with which a 401 names the login: what `login_url` is for scripts that read JSON. */
+export function loginHeader(loginUrl: string): { readonly "X-Idpauth-Login": string } {
+  return { "X-Idpauth-Login": loginUrl };
+}
+
 /** Returns the reply to a request for a stream or a socket during a shutdown. */
 export function shuttingDown(): Reply {
   const headers = { Connection: "close", "Retry-After": "1" };

@@ -1,5 +1,3 @@
-import { requestOrigin, type Origin } from "./redirects.js";
-
 /**
  * A request for the endpoints: plain values, the same for every framework. The adapter builds one
  * per request.
@@ -13,6 +11,11 @@ export interface IdpRequest {
   readonly scheme: "http" | "https";
   /** Host and port as the framework reports them; undefined if the request has none. */
   readonly host: string | undefined;
+  /**
+   * Whether the framework's own setting trusts the proxy's forwarded headers in this request.
+   * Absent: the framework has no such setting.
+   */
+  readonly trustsProxy?: boolean;
   /**
    * @param name lower case
    * @returns the value; several lines of one name joined by ", " (Cookie: "; "); undefined when
@@ -57,65 +60,4 @@ export function single(
 ): { value: string | undefined; repeated: boolean } {
   const values = query.getAll(name);
   return { value: values[0], repeated: values.length > 1 };
-}
-
-export interface AddressSettings {
-  readonly baseUrl: string | null;
-  /** Forwarded headers are used only if this setting, or the framework's own setting, allows it. */
-  readonly trustProxy: boolean;
-}
-
-/**
- * Returns the application's origin; undefined without BASE_URL and without a usable Host header.
- */
-export function ownOrigin(
-  request: IdpRequest,
-  { baseUrl, trustProxy }: AddressSettings,
-): Origin | undefined {
-  return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
-}
-
-/** Returns whether the browser uses https. */
-export function isSecure(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): boolean {
-  return baseUrl === null
-    ? seenScheme(request, trustProxy) === "https"
-    : baseUrl.startsWith("https:");
-}
-
-// The last value of a forwarded list counts, because the nearest proxy, which is trusted, wrote it.
-
-function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" {
-  const forwarded = trustProxy
-    ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase()
-    : undefined;
-  return forwarded === "https" || forwarded === "http" ? forwarded : request.scheme;
-}
-
-/** Returns host and port as the browser used them, independent of BASE_URL. */
-export function seenHost(request: IdpRequest, trustProxy: boolean): string | undefined {
-  return (trustProxy ? lastOf(request.header("x-forwarded-host")) : undefined) ?? request.host;
-}
-
-/**
- * Returns the browser's IP address.
- * @param known as far as the framework trusts it
- */
-export function seenClient(
-  request: IdpRequest,
-  known: string | undefined,
-  trustProxy: boolean,
-): string | undefined {
-  return (trustProxy ? lastOf(request.header("x-forwarded-for")) : undefined) ?? known;
-}
-
-function lastOf(list: string | undefined): string | undefined {
-  return list?.split(",").at(-1)?.trim();
-}
-
-/** A browser's or framework's guess at the next page: it must never sign anyone in or out. */
-export function isPrefetch(request: IdpRequest): boolean {
-  const isGuess = ["sec-purpose", "purpose"].some(
-    (name) => request.header(name)?.toLowerCase().includes("prefetch") === true,
-  );
-  return isGuess || request.header("next-router-prefetch") !== undefined;
 }

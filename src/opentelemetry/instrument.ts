@@ -26,6 +26,9 @@ export interface InstrumentOptions {
  *
  * @returns a function that stops it
  * @throws TypeError `auth` is instrumented already
+ *
+ * @example
+ * const stop = instrument(auth, { userHash: true });
  */
 export function instrument(
   auth: Instrumentable,

@@ -7,19 +7,27 @@ import {
   StoreUnavailableError,
 } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import { problem, shuttingDown, type Reply } from "../http/reply.js";
+import { linkOnPage } from "../http/cross-site-mark.js";
+import { loginHeader, problem, shuttingDown, type Reply } from "../http/reply.js";
 import { single, type IdpRequest } from "../http/request.js";
 import type { Action, ErrorModel } from "./error-page.js";
 import type { Pages } from "./pages.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
-export interface Failure extends Omit<ErrorModel, "publicPath" | "debug" | "isStranger"> {
+export interface Failure extends Omit<
+  ErrorModel,
+  "publicPath" | "debug" | "isStranger" | "isForm"
+> {
   readonly headers?: Record<string, string>;
   /** A login that may help: `login_url` of the problem document, and the page's link. */
   readonly loginUrl?: string | undefined;
   /** Our own word for the cause, a member of the problem document. */
   readonly reason?: string;
 }
+
+/** For developers: why the provider's outage offers a login. */
+const NOT_RENEWED =
+  "The identity provider didn't renew this session. The user can sign in again at once.";
 
 interface ReplyForm {
   readonly pages: Pages;
@@ -39,13 +47,18 @@ export async function failureReply(
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   };
   if (!wantsPage(request, otherwise === "html")) {
-    return problem(code, detail ?? `${ERRORS[code].title}.`, {
+    const own = failure.isNotRenewed === true ? NOT_RENEWED : `${ERRORS[code].title}.`;
+    return problem(code, detail ?? own, {
       headers,
       members: { reason, valid_options: validOptions, login_url: loginUrl },
     });
   }
-  const login = { label: "action.signInAgain", href: loginUrl ?? "" } as const;
-  const offered = loginUrl === undefined ? action : login;
+  // Where a login doesn't help, the page offers none, as the problem document.
+  const other = code === "provider_misconfigured" ? null : action;
+  const offered: Action | null | undefined =
+    loginUrl === undefined
+      ? other
+      : { label: "action.signInAgain", href: linkOnPage(request, loginUrl) };
   return pages.error({ ...failure, action: offered }, request, headers);
 }
 
@@ -61,12 +74,23 @@ export function retryAfterOf(error: IdpAuthError): number {
 /**
  * The failure of an outage. If only this session waits for the provider, it offers the login.
  *
- * @param loginUrl where that login is
+ * @param login where that login is. Unless it names a provider, it is at the session's
  */
-export function outageOf(error: IdpAuthError, loginUrl: string): Failure {
-  const loginHelps = error instanceof ProviderUnavailableError && error.loginHelps;
-  const login = loginHelps ? loginUrl : undefined;
-  return { code: error.code, retryAfter: retryAfterOf(error), loginUrl: login };
+export function outageOf(error: IdpAuthError, login: string): Failure {
+  const failure = { code: error.code, retryAfter: retryAfterOf(error) };
+  if (!(error instanceof ProviderUnavailableError) || !error.loginHelps) return failure;
+  const loginUrl = atProvider(login, error.provider);
+  return error.isMisconfiguration
+    ? { ...failure, loginUrl }
+    : { ...failure, loginUrl, isNotRenewed: true };
+}
+
+function atProvider(login: string, provider: string | undefined): string {
+  if (provider === undefined) return login;
+  const [path = "", query] = login.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  if (!parameters.has("provider")) parameters.set("provider", provider);
+  return `${path}?${parameters.toString()}`;
 }
 
 /**
@@ -108,7 +132,7 @@ export function uncaughtReply(
   if (isOutage(error))
     return failureReply(outageOf(error, login), request, { pages, otherwise: "json" });
   const loginUrl = code === "login_required" ? login : asked;
-  const headers = loginUrl === undefined ? {} : { "X-Idpauth-Login": loginUrl };
+  const headers = loginUrl === undefined ? {} : loginHeader(loginUrl);
   return failureReply({ code, loginUrl, headers }, request, { pages, otherwise: "json" });
 }
 

@@ -1,5 +1,5 @@
+import type { EndReason } from "../record/end-reason.js";
 import type { UserPayload } from "../record/identity.js";
-import type { EndReason } from "../record/session-policy.js";
 import { signInErrorCode } from "../record/sign-in-errors.js";
 import { html, CLOCK, NOTICE, PERSON, type Markup } from "./html.js";
 import type { PageContent } from "./page-description.js";

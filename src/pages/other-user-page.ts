@@ -1,7 +1,7 @@
 import { ERRORS } from "../errors.js";
 import type { UserPayload } from "../record/identity.js";
 import { html, PERSON } from "./html.js";
-import type { PageContent } from "./page-description.js";
+import type { DescribedForm, PageContent } from "./page-description.js";
 import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";
 
@@ -14,10 +14,10 @@ export interface OtherUserModel {
   readonly other: string;
   /** The session's user, for `pages.render`. */
   readonly user?: UserPayload | undefined;
-  /** The requested page, or the logout. */
+  /** Where the user stays signed in, or the logout. */
   readonly stayHref: string;
-  /** A login as the other user. */
-  readonly continueHref: string;
+  /** A login as the other user, which a form of this page begins. */
+  readonly continueForm: Omit<DescribedForm, "label">;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface OtherUserModel {
  * user than the session's, or after a logout that another site started.
  */
 export function otherUserPage(
-  { stayHref, continueHref, ...model }: OtherUserModel,
+  { stayHref, continueForm, ...model }: OtherUserModel,
   { say, parts }: Texts,
 ): PageContent {
   const present = shownText(model.present ?? "") ?? say("otherUser.unnamed");
@@ -43,9 +43,10 @@ export function otherUserPage(
     <h1>${heading}</h1>
     <p>${parts(keys.text, bdi)}</p>
     <p class="actions"><a class="button" href="${stayHref}">${parts(keys.stay, bdi)}</a></p>
-    <p class="actions">
-      <a class="button quiet" href="${continueHref}">${parts("otherUser.continue", bdi)}</a>
-    </p>
+    <form class="actions" method="post" action="${continueForm.href}">
+      ${Object.entries(continueForm.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      <button class="button quiet">${parts("otherUser.continue", bdi)}</button>
+    </form>
   </section>`;
   return {
     kind: "other-user",
@@ -56,7 +57,8 @@ export function otherUserPage(
     heading,
     texts: [say(keys.text, { present, other })],
     action: { label: say(keys.stay, { present }), href: stayHref },
-    otherAction: { label: say("otherUser.continue", { other }), href: continueHref },
+    otherAction: { label: say("otherUser.continue", { other }), ...continueForm },
     main,
+    forms: "to-provider",
   };
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../errors.js";
+import type { EndReason } from "../record/end-reason.js";
 import type { UserPayload } from "../record/identity.js";
-import type { EndReason } from "../record/session-policy.js";
 import type { Markup } from "./html.js";
 import type { Language } from "./languages.js";
 import type { Picture } from "./picture.js";
@@ -11,6 +11,12 @@ interface PageLink {
   readonly label: string;
   /** The address, not escaped. */
   readonly href: string;
+}
+
+/** A form of a page: it posts its fields. */
+interface PageForm extends PageLink {
+  /** The hidden fields by name, not escaped. */
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
@@ -62,8 +68,11 @@ export interface PageDescription {
   readonly user: UserPayload | undefined;
   /** The main link of the page. */
   readonly action: PageLink | undefined;
-  /** The second link of the page `other-user`: continue as the user of that login. */
-  readonly otherAction: PageLink | undefined;
+  /**
+   * The form of the page `other-user`: continue as the user of that login. It must be posted:
+   * browsers without `Sec-Fetch-Site` prove only by a form which page began the login.
+   */
+  readonly otherAction: PageForm | undefined;
   /**
    * Paths of the endpoints, with the labels in the page's language; `home` is the option
    * `pages.homeHref`.
@@ -85,7 +94,7 @@ export interface PageDescription {
     | readonly {
         /** The value of the form field `end` that ends it. */
         readonly id: string;
-        /** The session's label, or "Unknown device" in the page's language. */
+        /** The session's label, such as "Firefox on Linux", or "Unknown device"; both in the page's language. */
         readonly device: string;
         /** When the user signed in, in words and in UTC. */
         readonly signedIn: string;
@@ -138,8 +147,11 @@ export interface PageContent
   readonly main: Markup;
   /** The user's picture, which the Content-Security-Policy must allow. */
   readonly picture?: Picture | undefined;
-  /** Whether the page has a form. */
-  readonly forms?: boolean;
+  /** Whether the page has a form, and whether the response to it leads to the provider. */
+  readonly forms?: "own" | "to-provider";
   /** The name of its script file below the mount path. */
   readonly script?: string;
 }
+
+/** The form of a page. */
+export type DescribedForm = NonNullable<PageDescription["otherAction"]>;

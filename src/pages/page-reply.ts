@@ -1,5 +1,12 @@
 /** The replies with HTML, and their Content-Security-Policy. Pure. */
 import { COMMON_HEADERS, type Reply } from "../http/reply.js";
+import type { PageContent } from "./page-description.js";
+
+/**
+ * Where forms may lead. Browsers also apply it to the redirects that follow a form, and a provider
+ * may redirect to further ones.
+ */
+const FORM_ACTIONS = { none: "'none'", own: "'self'", "to-provider": "http: https:" } as const;
 
 /**
  * Returns an HTML page. Its policy allows its stylesheet and its images, and forms only with `forms`.
@@ -12,20 +19,19 @@ export function page(
   html: string,
   options: {
     images?: readonly string[];
-    forms?: boolean;
+    forms?: PageContent["forms"] | undefined;
     scripts?: string | undefined;
     headers?: Readonly<Record<string, string>>;
   } = {},
 ): Reply {
-  const { images = [], forms = false, scripts, headers } = options;
+  const { images = [], forms, scripts, headers } = options;
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     ...(scripts === undefined ? [] : [`script-src ${scripts}`]),
     ...(images.length === 0 ? [] : [`img-src ${[...new Set(images)].join(" ")}`]),
     "base-uri 'none'",
-    // Browsers also apply it to the redirects that follow a form.
-    `form-action ${forms ? "'self'" : "'none'"}`,
+    `form-action ${FORM_ACTIONS[forms ?? "none"]}`,
     "frame-ancestors 'none'",
   ].join("; ");
   return {
@@ -37,7 +43,7 @@ export function page(
       "X-Frame-Options": "DENY",
       "Cross-Origin-Resource-Policy": "same-origin",
       // With no-referrer, browsers send `Origin: null` with a form.
-      ...(forms && { "Referrer-Policy": "same-origin" }),
+      ...(forms !== undefined && { "Referrer-Policy": "same-origin" }),
       ...headers,
     },
     body: html,

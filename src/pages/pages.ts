@@ -1,5 +1,6 @@
+import { ownOrigin, type AddressSettings } from "../http/own-origin.js";
 import type { Reply } from "../http/reply.js";
-import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
+import type { IdpRequest } from "../http/request.js";
 import { lazily } from "../work/lazily.js";
 import type { ChooserModel } from "./chooser-page.js";
 import type { ErrorModel } from "./error-page.js";
@@ -43,7 +44,7 @@ export interface Pages {
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
   chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
   error(
-    model: Omit<ErrorModel, "publicPath" | "debug" | "isStranger">,
+    model: Omit<ErrorModel, "publicPath" | "debug" | "isStranger" | "isForm">,
     request: IdpRequest,
     headers?: Reply["headers"],
   ): Promise<Reply>;
@@ -174,7 +175,7 @@ export function createPages(parts: PagesParts): Pages {
   ): Promise<Reply> {
     const texts = await textsFor(request);
     const content = contentIn(texts);
-    const { status, main, picture, providers = [], forms = false, script } = content;
+    const { status, main, picture, providers = [], forms, script } = content;
     const origin = ownOrigin(request, address);
     const sourceOf = (path: string) => imageSource(path, origin);
     const { language, direction, say } = texts;
@@ -223,23 +224,18 @@ export function createPages(parts: PagesParts): Pages {
       return reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts));
     },
     own: reply,
-    // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path
-    // contains the used code, so it stays out.
     async otherUser(model, request) {
       const { otherUserPage } = await loadCommonPages();
-      return reply(request, (texts) => otherUserPage(model, texts), {
-        "Referrer-Policy": "strict-origin",
-      });
+      return reply(request, (texts) => otherUserPage(model, texts));
     },
     async chooser(model, request) {
       const { chooserPage } = await loadChooserPage();
-      return reply(request, (texts) => chooserPage(model, texts), {
-        "Referrer-Policy": "strict-origin",
-      });
+      return reply(request, (texts) => chooserPage(model, texts));
     },
     async error(model, request, headers) {
       const { errorPage } = await loadCommonPages();
-      const own = { publicPath, debug, isStranger: !mayHaveSession(request) };
+      const isForm = request.method !== "GET" && request.method !== "HEAD";
+      const own = { publicPath, debug, isStranger: !mayHaveSession(request), isForm };
       return reply(request, (texts) => errorPage({ ...model, ...own }, texts), headers);
     },
   };

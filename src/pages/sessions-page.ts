@@ -1,3 +1,4 @@
+import { deviceOf } from "../record/device.js";
 import type { UserPayload } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { html, type Markup } from "./html.js";
@@ -29,6 +30,8 @@ export interface SessionsModel {
   readonly provider?: string | undefined;
   /** For `pages.render`. */
   readonly user?: UserPayload | undefined;
+  /** Whether a logout goes on at the provider. */
+  readonly leadsToProvider?: boolean;
   /** Epoch seconds. */
   readonly now: number;
 }
@@ -41,8 +44,8 @@ export const MAX_SHOWN_SESSIONS = 100;
  * `{publicPath}sessions`. Pure.
  */
 export function sessionsPage(model: SessionsModel, texts: Texts): PageContent {
-  const { publicPath, sessions, provider, user, now } = model;
-  const { say } = texts;
+  const { publicPath, sessions, provider, user, now, leadsToProvider } = model;
+  const { say, parts } = texts;
   const others = sessions.filter(({ current }) => !current);
   const shown = [...sessions.filter(({ current }) => current), ...others].slice(
     0,
@@ -53,8 +56,7 @@ export function sessionsPage(model: SessionsModel, texts: Texts): PageContent {
   const at = shownText(provider ?? null);
   const main = html`<section class="card">
     <h1>${title}</h1>
-    ${at && html`<p class="name"><bdi>${at}</bdi></p>`}
-    <p>${say("sessions.text")}</p>
+    <p>${at === undefined ? say("sessions.text") : parts("sessions.textOfProvider", { provider: html`<bdi>${at}</bdi>` })}</p>
     <form class="sessions" method="post" action="${publicPath}sessions">
       <ul>
         ${shown.map((session) => item(session, model, texts))}
@@ -75,10 +77,13 @@ export function sessionsPage(model: SessionsModel, texts: Texts): PageContent {
     status: 200,
     title,
     heading: title,
-    texts: [at, say("sessions.text"), hidden].filter((text) => text !== undefined),
+    texts: [
+      at === undefined ? say("sessions.text") : say("sessions.textOfProvider", { provider: at }),
+      hidden,
+    ].filter((text) => text !== undefined),
     sessions: shown.map((session) => described(session, now, texts)),
     main,
-    forms: true,
+    forms: leadsToProvider ? "to-provider" : "own",
     script: "times.js",
   };
 }
@@ -98,7 +103,7 @@ function described(
   const { say } = texts;
   return {
     id,
-    device: shownText(label) ?? say("sessions.unknownDevice"),
+    device: deviceIn(label, texts).text,
     signedIn: say("sessions.signedIn", { time: inWords(loginAt, texts) }),
     lastSeen: [
       say("sessions.lastSeen", { time: inWords(lastActive, texts) }),
@@ -117,13 +122,13 @@ function item(
   texts: Texts,
 ): Markup {
   const { say, parts } = texts;
-  const device = shownText(label) ?? say("sessions.unknownDevice");
+  const { text: device, direction } = deviceIn(label, texts);
   const passed = ago(lastActive, now, texts);
   // The accessible name begins with the visible text, and is different for each button.
   const name = say("sessions.endNamed", { device, time: inWords(loginAt, texts) });
   return html`<li>
     <div>
-      <p class="name"><bdi>${device}</bdi></p>
+      <p class="name"><bdi dir="${direction}">${device}</bdi></p>
       ${current ? html`<p class="here">${say("sessions.current")}</p>` : undefined}
       <p class="when">${parts("sessions.signedIn", { time: time(loginAt, texts) })}</p>
       <p class="when">
@@ -136,6 +141,16 @@ function item(
         : html`<button class="link" name="end" value="${id}" aria-label="${name}">${say("sessions.end")}</button>`
     }
   </li>`;
+}
+
+/** What the page calls a session. A text of the page has its direction, a label its own. */
+function deviceIn(label: string | null, { say, direction }: Texts) {
+  const shown = shownText(label);
+  if (shown === undefined) return { text: say("sessions.unknownDevice"), direction };
+  const device = deviceOf(shown);
+  return device === undefined
+    ? { text: shown, direction: "auto" }
+    : { text: say("sessions.device", device), direction };
 }
 
 /** A time in UTC. The page's script writes it in the reader's zone, by the locale in `lang`. */

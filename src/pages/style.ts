@@ -237,6 +237,14 @@ nav { width: 100%; }
 .options dt code { font-weight: 700; }
 .options dd { padding: 0.0625rem 0.5rem; border: 1px solid var(--line); border-radius: 0.5rem; background: var(--card); }
 
+body:has(.debug) { grid-template-columns: minmax(0, 60rem); }
+.debug { align-items: stretch; text-align: start; }
+.debug h2 { margin: 1rem 0 0; font-size: 1.125rem; line-height: 1.25; }
+.debug summary { padding: 0.375rem 0; cursor: pointer; font-weight: 600; }
+.values > div { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.375rem 0; border-top: 1px solid var(--line); }
+.values dt { flex: 0 0 20rem; max-width: 100%; color: var(--soft); }
+.values dd { flex: 1 1 18rem; min-width: 0; }
+
 .code { font-size: 0.8125rem; }
 .code code { font-size: 1em; }
 .card > .code { margin-top: 0.25rem; }

@@ -104,8 +104,17 @@ export interface LogoutRequest {
   /** The address to which the provider sends the browser afterwards. */
   readonly returnTo: string;
   readonly state: string;
-  /** The ID token of the session. Left out if the address would be longer than 4 KB. */
-  readonly idTokenHint?: string | undefined;
+  /**
+   * What tells the provider whose session ends, so that it doesn't ask. What makes the address too
+   * long is left out.
+   */
+  readonly hints?: LogoutHints | undefined;
+}
+
+/** What a session knows of its user at the provider. */
+export interface LogoutHints {
+  readonly idToken: string | undefined;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /** A verified logout token. It has `sub`, `sid` or both. */
@@ -115,6 +124,13 @@ export interface LogoutToken {
   readonly iat: EpochSeconds;
   /** The issuer of the token. With several tenants, it is the issuer of the user's tenant. */
   readonly issuer: string;
+  /**
+   * It ends only sessions whose newest ID token was signed with this algorithm, or is of an unknown
+   * one. Absent: any session.
+   */
+  readonly onlySignedWith?: string;
+  /** The client's newest ID token had another algorithm: the token is refused if it ends no session. */
+  readonly isUnusual?: true;
 }
 
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
@@ -126,6 +142,8 @@ export interface ProviderFacts {
   readonly issuer: string;
   /** The provider announces that each authorization response carries `iss` (RFC 9207 section 3). */
   readonly sendsIss: boolean;
+  /** The error code of a user who cancels the sign-in: `access_denied`, or the provider's own. */
+  readonly cancelled: string;
   /**
    * Whether `iss` of an authorization response is right, for a provider with several tenants.
    * Absent: it must equal `issuer`.

@@ -54,8 +54,7 @@ export interface SessionStore {
    */
   readonly inProcess?: boolean;
   /**
-   * Setup mistakes that break the store's requirements. Found without I/O; startup check E012
-   * reports them.
+   * Setup mistakes. Found without I/O; startup check E012, or W026 for a warning, reports them.
    */
   readonly problems?: readonly StoreProblem[];
   /**
@@ -157,8 +156,8 @@ export interface StoreProblem {
   /** How to correct it. Never contains a secret. */
   readonly remedy: string;
   /**
-   * True: the store keeps its requirements, but something is worth a warning. Only of
-   * `serverProblems`.
+   * True: the store keeps its requirements, but something is worth a warning: W025 if the server
+   * tells it, W026 if the client's options do.
    */
   readonly isWarning?: boolean;
 }

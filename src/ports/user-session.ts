@@ -1,6 +1,6 @@
 import type { EpochSeconds } from "../clock.js";
-import type { SessionRecord } from "../record/record.js";
-import type { EndReason, SessionEnd } from "../record/session-policy.js";
+import type { EndReason, SessionEnd } from "../record/end-reason.js";
+import type { LoginTarget, SessionRecord } from "../record/record.js";
 
 /**
  * A pure function from the newest record to the next one. It returns the same record to change
@@ -21,6 +21,22 @@ export interface SeenSession {
   /** It had passed the policy. */
   readonly record: SessionRecord;
   readonly at: EpochSeconds;
+}
+
+/** What a sign-in leaves under the key that it replaces. */
+export interface SignInTrace {
+  /** SHA-256 (base64url) of the state that the sign-in used. */
+  readonly stateHash: string;
+  /** The login, so that it can begin again. */
+  readonly target: LoginTarget;
+}
+
+/** How a session gets a new key. */
+export interface Regeneration {
+  /** Left under the old key for ten minutes. A framework's session leaves none. */
+  readonly trace: SignInTrace;
+  /** Called as soon as the new key has replaced the old one. */
+  readonly replaced?: () => void;
 }
 
 /**
@@ -48,6 +64,11 @@ export interface UserSession {
    * by the access, never read by a decision.
    */
   seen: SeenSession | undefined;
+  /**
+   * After `read`: when the store drops the session, by the clock of the process that wrote it.
+   * Absent for a framework's own session.
+   */
+  readonly expiresAt?: EpochSeconds | undefined;
   /** After `read`: why the session has ended, if it ended without its cookie and left a trace. */
   readonly endedBy?: EndReason | undefined;
   /**
@@ -68,10 +89,13 @@ export interface UserSession {
   /**
    * As `update`, under a new key; the old key stops working (session fixation). Resolves to
    * undefined if the old session is gone: a logout won, and nothing is stored.
-   *
-   * @param replaced called as soon as the new key has replaced the old one
    */
-  regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined>;
+  regenerate(change: Change, regeneration: Regeneration): Promise<SessionRecord | undefined>;
+  /**
+   * Removes the trace of the sign-in that has used this state, and returns its login: to one caller
+   * only. Absent: the session leaves no traces.
+   */
+  takeTrace?(stateHash: string): Promise<LoginTarget | undefined>;
   /** Ends the session and returns its last record, so that the newest token gets revoked. */
   destroy(): Promise<SessionRecord | undefined>;
   /**

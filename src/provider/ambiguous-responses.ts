@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../clock.js";
 import type { RefreshRequest } from "../ports/provider.js";
-import { keyOf } from "./back-off.js";
+import { keyOf } from "./refresh-back-off.js";
 
 /** The sessions whose ambiguous responses are remembered. The oldest is forgotten first. */
 const MAX_AMBIGUOUS_RESPONSES = 10_000;

@@ -2,6 +2,7 @@
  * What a provider is sent so that an access token is for one API, and whether the token that came
  * is.
  */
+import { isNamedByScope, scopesThatName } from "../config/api-scopes.js";
 import { profileOf } from "../config/provider-profiles.js";
 import { ProviderRefusedError } from "../errors.js";
 import type { TokenTarget } from "../ports/provider.js";
@@ -22,32 +23,6 @@ export function targetParameters(
     audience: resource === undefined ? first : undefined,
     scope: scope.length > 0 ? scope.join(" ") : undefined,
   });
-}
-
-/** Whether a request for a token is for one resource at a time, which its scope names. */
-export function isNamedByScope(issuer: string): boolean {
-  return profileOf(issuer).apiTokens.namedBy === "scope";
-}
-
-function scopesThatName({ resource, audience, scope }: TokenTarget): readonly string[] {
-  return scope.length > 0 ? scope : [`${resource ?? audience[0] ?? ""}/.default`];
-}
-
-/**
- * Returns the resources and scopes that a login asks for, so that the refreshes for these APIs
- * succeed (RFC 8707 section 2.2). Pure.
- */
-export function askedAtLogin(
-  targets: readonly TokenTarget[],
-  issuer: string,
-  api?: string,
-): { readonly resources: readonly string[]; readonly scopes: readonly string[] } {
-  const asked = targets.filter((target) => !target.consentLater || target.api === api);
-  if (isNamedByScope(issuer)) return { resources: [], scopes: asked.flatMap(scopesThatName) };
-  return {
-    resources: asked.flatMap(({ resource }) => resource ?? []),
-    scopes: asked.flatMap(({ scope }) => scope),
-  };
 }
 
 /**

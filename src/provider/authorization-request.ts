@@ -1,4 +1,5 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
+import { askedAtLogin } from "../config/api-scopes.js";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { profileOf, type ProviderProfile } from "../config/provider-profiles.js";
 import type { ProviderSettings } from "../config/setting-table.js";
@@ -6,7 +7,6 @@ import type { AuthorizationRequest, TokenTarget } from "../ports/provider.js";
 import type { StepUp } from "../record/authentication-strength.js";
 import { isObject } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { askedAtLogin } from "./api-audience.js";
 import { jsonObject } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
@@ -62,6 +62,7 @@ export async function authorizationParameters(
     ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
     client_id: settings.clientId,
     response_type: "code",
+    ...(settings.responseMode !== "query" && { response_mode: settings.responseMode }),
     redirect_uri: new URL(redirectUri).href,
     scope: scopes.join(" "),
     state,
@@ -84,7 +85,7 @@ function authenticationParameters(
   });
   return {
     ...(requestsAuthTime && !hasClaimsParameter && { max_age: LONGEST_MAX_AGE }),
-    ...(stepUp && stepUpParameters(stepUp, prompt)),
+    ...(stepUp && stepUpAuthorizationParams(stepUp, prompt)),
     ...withoutUndefined({ claims }),
   };
 }
@@ -151,16 +152,19 @@ function needsConsent(
 }
 
 /**
- * Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the
- * provider supports it and needs it. Pure.
+ * Returns SCOPE unchanged if it is set; otherwise the default, with the provider's scope for the
+ * name, and with `offline_access` if the provider supports it and needs it. Pure.
  */
 export function loginScopes(settings: ProviderSettings, announced: Announced): readonly string[] {
+  const { scope, scopeIsDefault, issuer } = settings;
+  if (!scopeIsDefault) return scope;
+  const { nameScope } = profileOf(issuer, announced);
+  const scopes = scope.map((one) => (one === "profile" ? nameScope : one));
   const extend =
-    settings.scopeIsDefault &&
     needsScope(settings, announced) &&
     announced.scopes_supported?.includes(OFFLINE_ACCESS) === true &&
-    !settings.scope.includes(OFFLINE_ACCESS);
-  return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
+    !scopes.includes(OFFLINE_ACCESS);
+  return extend ? [...scopes, OFFLINE_ACCESS] : scopes;
 }
 
 /** Returns the parameters besides the scopes that make the provider give a refresh token. Pure. */
@@ -214,7 +218,7 @@ export function furtherParameters(
  * @param prompt the prompt of any other login; a `consent` in it stays, since it can bring the
  *   refresh token
  */
-export function stepUpParameters(
+export function stepUpAuthorizationParams(
   { max_age: maxAge, acr }: StepUp,
   prompt: string | readonly string[] | undefined,
 ): AuthorizationParams {

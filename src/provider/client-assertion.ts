@@ -6,22 +6,16 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { AssertionAlgorithm, ClientKey } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { createSlots } from "../work/slots.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
-import { untilAborted, withDeadline } from "./http-to-provider.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import { createSignInSignatures } from "./sign-in-signatures.js";
+import { signedJwt } from "./signed-jwt.js";
 
 /** RFC 7523 section 2.2. */
 export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /** For which an assertion is valid. Our decision. */
 const ASSERTION_SECONDS = 60;
-
-/** For which an assertion may take to be signed; `IDP_HTTP_TIMEOUT` if that is less. Our decision. */
-const MAX_SIGNING_SECONDS = 15;
-
-/** How long a sign-in waits until it may sign. Our decision. */
-const SIGNATURE_WAIT_MS = 2_000;
 
 /** The preferred algorithms first. */
 const PREFERRED: readonly AssertionAlgorithm[] = ["PS256", "ES256", "EdDSA", "RS256"];
@@ -37,6 +31,8 @@ interface Metadata {
 export interface AuthenticatedClient {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
+  /** In [0, 1), for jitter; default `Math.random`. */
+  readonly random?: () => number;
 }
 
 /** The settings that say for whom an assertion is. */
@@ -55,42 +51,40 @@ interface AssertionRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Returns a new assertion that authenticates the client at one endpoint (`private_key_jwt`: OpenID
- * Connect Core section 9, RFC 7523).
- *
- * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
- *   algorithms
- */
-export type ClientAssertions = (
-  request: AssertionRequest,
-  connection: ProviderConnection,
-) => Promise<string>;
+/** The assertions of one client (`private_key_jwt`: OpenID Connect Core section 9, RFC 7523). */
+export interface ClientAssertions {
+  /**
+   * Returns a new assertion that authenticates the client at one endpoint.
+   *
+   * @throws ProviderUnavailableError the key cannot sign now, or the provider accepts none of its
+   *   algorithms
+   */
+  create(request: AssertionRequest, connection: ProviderConnection): Promise<string>;
+  /** @throws ProviderUnavailableError `backing_off`: no sign-in may sign now */
+  assertReadyToSignIn(): void;
+}
 
 /** Returns what makes the assertions of one client. */
-export function createClientAssertions({ settings, clock }: AuthenticatedClient): ClientAssertions {
-  // Strangers can start any number of sign-ins, so these use at most half of the signatures at a
-  // time: refreshes may use as many.
-  const signIns = createSlots({
-    limit: settings.refreshConcurrency,
-    reason: SIGNATURE_FAILED,
-    clock,
-    patience: SIGNATURE_WAIT_MS,
-  });
+export function createClientAssertions({
+  settings,
+  clock,
+  random = Math.random,
+}: AuthenticatedClient): ClientAssertions {
+  // Refreshes may use as many.
+  const signIns = createSignInSignatures({ clock, random, limit: settings.refreshConcurrency });
 
-  async function clientAssertion(
+  async function create(
     { endpoint, metadata, signal }: AssertionRequest,
     connection: ProviderConnection,
   ): Promise<string> {
     const key = signingKey(settings.privateKey);
     if (key === undefined) throw new TypeError("There is no private key.");
-    const alg = acceptedAlgorithm(key, metadata, connection);
-    const header = withoutUndefined({
-      alg,
+    const { httpTimeout } = settings;
+    const header = {
+      alg: acceptedAlgorithm(key, metadata, connection),
       typ: "JWT",
-      kid: key.kid,
-      "x5t#S256": settings.certificate?.thumbprint,
-    });
+      ...withoutUndefined({ kid: key.kid, "x5t#S256": settings.certificate?.thumbprint }),
+    };
     const now = Math.floor(epochSeconds(clock));
     const claims = {
       iss: settings.clientId,
@@ -100,24 +94,19 @@ export function createClientAssertions({ settings, clock }: AuthenticatedClient)
       iat: now,
       exp: now + ASSERTION_SECONDS,
     };
-    const input = `${encoded(header)}.${encoded(claims)}`;
-    // Its own deadline, also within a refresh: what is left of the refresh's must be enough for the
-    // request.
-    const signs = () =>
-      withDeadline(clock, Math.min(settings.httpTimeout, MAX_SIGNING_SECONDS), async () =>
-        key.sign(new TextEncoder().encode(input), { alg }),
-      );
     const release = signal === undefined ? await signIns.take() : undefined;
+    const startedAt = clock.monotonic();
     try {
-      return `${input}.${signatureText(await untilAborted(signal, signs), alg)}`;
+      return await signedJwt(key, { header, claims }, { clock, httpTimeout, signal });
     } catch (error) {
+      signIns.refused(startedAt);
       throw new ProviderUnavailableError(SIGNATURE_FAILED, { cause: error });
     } finally {
       release?.();
     }
   }
 
-  return clientAssertion;
+  return { create, assertReadyToSignIn: signIns.assertReady };
 }
 
 /** @throws ProviderUnavailableError the provider accepts none of the key's algorithms */
@@ -134,23 +123,6 @@ function acceptedAlgorithm(
     message: ({ env }) =>
       `The provider accepts none of the algorithms that the key of ${env("privateKey")} can sign with (${algorithms.join(", ")}). Use a key of another type.`,
   });
-}
-
-/**
- * @throws TypeError it is no signature. With ES256, a service may return DER, which RFC 7518
- *   section 3.4 does not allow
- */
-function signatureText(signature: unknown, alg: AssertionAlgorithm): string {
-  const bytes = signature instanceof ArrayBuffer ? new Uint8Array(signature) : signature;
-  if (!ArrayBuffer.isView(bytes)) throw new TypeError("`sign` returned no signature.");
-  const isComplete =
-    alg === "ES256" || alg === "EdDSA" ? bytes.byteLength === 64 : bytes.byteLength > 0;
-  if (!isComplete) throw new TypeError("`sign` returned a signature of a wrong length.");
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64url");
-}
-
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
 /**

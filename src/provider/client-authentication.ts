@@ -1,28 +1,41 @@
 import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
 import type { SettingNames } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
+import { createAppleSecrets } from "./apple-secret.js";
 import {
   ASSERTION_TYPE,
   createClientAssertions,
   type AuthenticatedClient,
 } from "./client-assertion.js";
-import type { Authenticate } from "./provider-connection.js";
+import type { Authenticate, ClientAuthentication } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 
 /**
- * Returns how a client authenticates: with the key (RFC 7523), or with the secret (RFC 6749 section
- * 2.3.1).
+ * Returns how a client authenticates: with the key (RFC 7523), with the secret (RFC 6749 section
+ * 2.3.1), or with a secret that the key makes (Apple).
  */
-export function createClientAuthentication(client: AuthenticatedClient): Authenticate {
-  const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey } = client.settings;
+export function createClientAuthentication(client: AuthenticatedClient): ClientAuthentication {
+  const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey, appleTeamId } =
+    client.settings;
+  if (appleTeamId !== null) {
+    const makeSecret = createAppleSecrets(client.settings, client.clock);
+    const authenticate: Authenticate =
+      (_endpoint, _connection, signal) =>
+      async (...request) => {
+        await ClientSecretPost(await makeSecret(signal))(...request);
+      };
+    return { authenticate, assertReadyToSignIn: () => undefined };
+  }
   if (privateKey !== null) {
     const assertions = createClientAssertions(client);
-    return (endpoint, connection, signal) => async (server, _client, body) => {
-      body.set("client_id", clientId);
-      body.set("client_assertion_type", ASSERTION_TYPE);
-      const metadata = server as ProviderMetadata;
-      body.set("client_assertion", await assertions({ endpoint, metadata, signal }, connection));
-    };
+    const authenticate: Authenticate =
+      (endpoint, connection, signal) => async (server, _client, body) => {
+        body.set("client_id", clientId);
+        body.set("client_assertion_type", ASSERTION_TYPE);
+        const request = { endpoint, metadata: server as ProviderMetadata, signal };
+        body.set("client_assertion", await assertions.create(request, connection));
+      };
+    return { authenticate, assertReadyToSignIn: assertions.assertReadyToSignIn };
   }
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const credentials = Buffer.from(pair).toString("base64");
@@ -30,7 +43,8 @@ export function createClientAuthentication(client: AuthenticatedClient): Authent
   const byBasic: ClientAuth = (...[, , , headers]) => {
     headers.set("authorization", `Basic ${credentials}`);
   };
-  return (endpoint) =>
+  const authenticate: Authenticate =
+    (endpoint) =>
     (server, ...request) => {
       const listed =
         endpoint === server.revocation_endpoint &&
@@ -38,6 +52,7 @@ export function createClientAuthentication(client: AuthenticatedClient): Authent
       const method = listed ? methodOf(listed, tokenEndpointAuthMethod) : tokenEndpointAuthMethod;
       return (method === "client_secret_post" ? byPost : byBasic)(server, ...request);
     };
+  return { authenticate, assertReadyToSignIn: () => undefined };
 }
 
 /**
@@ -60,9 +75,11 @@ const IN_WORDS = {
 
 /** Describes the configured method for a log line or a finding. */
 export function authenticationInWords(
-  { tokenEndpointAuthMethod, privateKey }: ProviderSettings,
+  { tokenEndpointAuthMethod, privateKey, appleTeamId }: ProviderSettings,
   { env }: SettingNames,
 ): string {
+  if (appleTeamId !== null)
+    return `a client secret for Apple (in the request body, signed with ${env("privateKey")})`;
   if (privateKey !== null)
     return `\`private_key_jwt\` (an assertion signed with ${env("privateKey")})`;
   return IN_WORDS[tokenEndpointAuthMethod];
@@ -70,9 +87,11 @@ export function authenticationInWords(
 
 /** Names the settings that a refused client must check. */
 export function credentialsInWords(
-  { privateKey }: ProviderSettings,
+  { privateKey, appleTeamId }: ProviderSettings,
   { env }: SettingNames,
 ): string {
+  if (appleTeamId !== null)
+    return `${env("clientId")}, ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")}`;
   return privateKey === null
     ? `${env("clientId")}, ${env("clientSecret")} and ${env("tokenEndpointAuthMethod")}`
     : `${env("clientId")}, and whether the provider knows the public half of ${env("privateKey")}. Check ${env("clientAssertionAudience")}`;

@@ -43,7 +43,7 @@ export async function sendGrant(
       const read = meaningOf(response, grant);
       if (read.kind === "ok") return read;
       const { kind, reason } = read;
-      if (kind === "operator" || isMaybeAudience(connection, reason))
+      if (kind === "operator")
         reportMistake(connection, { grant, endpoint, reason, status: response.status });
       if (kind === "refused" || (kind === "ambiguous" && isRefusedNow()))
         return { kind: "refused" as const, reason, claims: claimsChallenge(response) };
@@ -52,10 +52,10 @@ export async function sendGrant(
     backOff: {
       succeeded: backOff.succeeded,
       failed: (startedAt, failure) =>
-        backOff.failed(
-          startedAt,
-          asksToTryLater(failure.reason) ? { ...failure, status: 503 } : failure,
-        ),
+        backOff.failed(startedAt, {
+          ...failure,
+          asksToTryLater: asksToTryLater(failure.reason),
+        }),
     },
   });
   if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason, meaning);
@@ -75,14 +75,6 @@ function claimsChallenge(response: ProviderResponse): string | undefined {
   return normal !== "" && normal.length <= MAX_CLAIMS_LENGTH ? normal : undefined;
 }
 
-/**
- * Whether an operator must hear of a refused sign-in, too: for a client with a key, an empty 403
- * can mean that the provider expects another `aud` in the assertion.
- */
-function isMaybeAudience({ settings }: ProviderConnection, reason: string): boolean {
-  return reason === "http_403" && settings.privateKey !== null;
-}
-
 /** A response that shows an operator's mistake. */
 interface MistakenGrant {
   readonly grant: Grant;
@@ -97,7 +89,9 @@ function reportMistake(
 ): void {
   const { settings } = connection;
   const response = `${reason}, status ${String(status)}`;
-  const mayBeCredentials = status === 401 || settings.privateKey !== null;
+  // Glewlwyd refuses a wrong secret with 403 `unauthorized_client`, Keycloak with 401 and the same.
+  const mayBeCredentials =
+    [401, 403].includes(status) || reason === "unauthorized_client" || settings.privateKey !== null;
   const message = (names: SettingNames) => {
     const sent = `The client authenticated with ${authenticationInWords(settings, names)}.`;
     const credentials = `Check ${credentialsInWords(settings, names)}.`;

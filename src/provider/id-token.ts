@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CompactJWSHeaderParameters } from "jose";
 import type { EpochSeconds } from "../clock.js";
+import { isSigningAlgorithm } from "../config/signing-algorithms.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
@@ -8,23 +9,6 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import type { Tenants } from "./allowed-tenants.js";
 import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./jwks.js";
-
-/**
- * The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864).
- */
-export const SIGNING_ALGORITHMS: readonly string[] = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
-];
 
 /** Far more than a real token has, and few enough to process quickly. */
 export const MAX_ID_TOKEN_LENGTH = 256 * 1024;
@@ -46,7 +30,7 @@ export interface ExpectedClaims {
 
 /** The expected values of an ID token. */
 export interface Expected extends ExpectedClaims {
-  /** From the discovery document, never from the token. */
+  /** From the setting or from the discovery document, never from the token. */
   readonly algorithms: readonly string[];
   /** Reads the algorithms from a newer discovery document. */
   readonly newerAlgorithms: () => Promise<readonly string[]>;
@@ -54,11 +38,28 @@ export interface Expected extends ExpectedClaims {
   readonly accessToken: string;
 }
 
+/**
+ * Checks the claims that only a sign-in or only a refresh has.
+ *
+ * @param doubts what the token's other claims leave in doubt
+ * @returns the doubts that these claims add
+ */
+export type CheckFlow = (claims: IdInfo, doubts: readonly Doubt[]) => readonly Doubt[];
+
+/** An ID token with its provider's signature. */
+export interface VerifiedIdToken {
+  readonly claims: IdInfo;
+  /** Of the signature: `alg` of the header. */
+  readonly algorithm: string;
+  /** With any of them, the token must not be accepted. */
+  readonly doubts: readonly Doubt[];
+}
+
 /** How an ID token is verified. */
 interface Verification {
   readonly jwks: Jwks;
   /** Checks the claims that only a sign-in or only a refresh has. */
-  readonly checkFlow: (claims: IdInfo, doubts: readonly Doubt[]) => void;
+  readonly checkFlow: CheckFlow;
   /** Ends the wait for the keys. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -68,7 +69,6 @@ interface Verification {
  * checked before the keys are fetched, so that a wrong token is refused even if the keys cannot be
  * fetched. `jwtVerify` of jose needs the keys first.
  *
- * @returns the claims, and the doubts about the token: with any of them, it must not be accepted
  * @throws ProviderRefusedError `id_token_…`, with the failed check
  * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched;
  *   `id_token_encrypted`: a misconfiguration
@@ -77,22 +77,23 @@ export async function verifyIdToken(
   token: string,
   expected: Expected,
   { jwks, checkFlow, signal }: Verification,
-): Promise<{ readonly claims: IdInfo; readonly doubts: readonly Doubt[] }> {
+): Promise<VerifiedIdToken> {
   // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
   const read = readJwt(token, ["jwt", undefined], refused);
   const { header } = read;
   const claims = withoutAbsent(read.claims);
-  const doubts = checkClaims(claims, expected);
+  const general = checkClaims(claims, expected);
   checkAccessTokenHash(claims, header.alg, expected.accessToken);
-  checkFlow(claims, doubts);
+  const doubts = [...general, ...checkFlow(claims, general)];
   const isAdvertised =
     expected.algorithms.includes(header.alg) ||
     (await expected.newerAlgorithms()).includes(header.alg);
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
   if (!(await jwks.verify({ token, header, keyFits }, signal))) throw refused("signature");
-  if (isAdvertised) return { claims, doubts };
-  return { claims, doubts: [...doubts, { reason: "alg", value: header.alg }] };
+  const algorithm = header.alg;
+  if (isAdvertised) return { claims, algorithm, doubts };
+  return { claims, algorithm, doubts: [...doubts, { reason: "alg", value: algorithm }] };
 }
 
 /** The optional claims that providers written in Go send as an empty string. */
@@ -137,7 +138,7 @@ export function readJwt(
   const claims = decoded(parts?.[2]);
   if (header === undefined || claims === undefined) throw refused("format");
   const { alg, kid, typ } = header;
-  if (typeof alg !== "string" || !SIGNING_ALGORITHMS.includes(alg)) throw refused("alg");
+  if (!isSigningAlgorithm(alg)) throw refused("alg");
   if (parts?.[3] === "") throw refused("signature");
   // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
@@ -283,25 +284,28 @@ interface Continuity {
 
 /**
  * Checks a refreshed ID token against the previous one, so that a session never changes its user
- * (section 12.2). Pure.
- *
+ * (section 12.2). Returns the doubts. Pure.
  */
 export function checkContinuity(
   claims: IdInfo,
   previous: IdInfo,
   { clockTolerance, doubts }: Continuity,
-): void {
+): readonly Doubt[] {
   const isDoubted = (reason: Doubt["reason"]) => doubts.some((doubt) => doubt.reason === reason);
   if (claims.iss !== previous.iss && !isDoubted("iss")) throw refused("iss");
   if (claims.sub !== previous.sub) throw refused("sub");
-  // A missing azp stays missing, unless several audiences require one.
-  if (claims.azp !== previous.azp && !isForSeveral(claims.aud)) throw refused("azp");
+  // An azp that comes later is our own client, as the other checks require.
+  const hasLostAzp = claims.azp === undefined && previous.azp !== undefined;
+  if (hasLostAzp && !isForSeveral(claims.aud)) throw refused("azp");
   const { iat: before } = previous;
   const iat = claims["iat"] as number;
-  if (typeof before === "number" && iat < before - clockTolerance) throw refused("iat");
   // The provider repeats the old token. Each refresh would spend another refresh token, for ever.
   if (isDoubted("exp") && iat <= (typeof before === "number" ? before : Infinity))
     throw refused("exp");
   const nonce = claims["nonce"];
   if (nonce !== undefined && nonce !== previous["nonce"]) throw refused("nonce");
+  const older = typeof before === "number" ? before - iat : 0;
+  return older > clockTolerance
+    ? [{ reason: "iat", seconds: Math.ceil(older), isOlder: true }]
+    : [];
 }

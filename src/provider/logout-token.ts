@@ -33,13 +33,31 @@ const LOGOUT_TYPE = "logout+jwt";
 export interface ExpectedLogout extends ExpectedClaims {
   /** Reads the discovery document. */
   readonly metadata: () => Promise<ProviderMetadata>;
+  /** Reads the discovery document again, since the provider may have changed its algorithms. */
+  readonly newerMetadata: () => Promise<ProviderMetadata>;
+  /** The setting `idTokenSignedResponseAlg`. Null: any algorithm of the discovery document. */
+  readonly algorithm: string | null;
+  /** Whether the token must have the type, since the provider has sent one with it. */
+  readonly requiresType: boolean;
+}
+
+/** A logout token with its provider's signature. */
+export interface VerifiedLogout {
+  readonly logout: LogoutToken;
+  readonly hasType: boolean;
+  /** Of the signature. */
+  readonly algorithm: string;
+  /** With any of them, the token must not be obeyed. */
+  readonly doubts: readonly Doubt[];
 }
 
 /**
  * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). Checks the claims before it needs
  * the provider, so that an outage never keeps a token that is not for this client.
  *
- * @returns what it says, and the doubts about it: with any of them, it must not be obeyed
+ * Section 2.4 only recommends the type. What keeps an ID token from passing for a logout token is
+ * `events`, and that there is no `nonce`.
+ *
  * @throws ProviderRefusedError `logout_token_…`, with the failed check
  * @throws ProviderUnavailableError the provider's metadata or the key for the signature cannot be
  *   fetched now
@@ -48,19 +66,29 @@ export async function verifyLogoutToken(
   token: string,
   expected: ExpectedLogout,
   jwks: Jwks,
-): Promise<{ readonly logout: LogoutToken; readonly doubts: readonly Doubt[] }> {
+): Promise<VerifiedLogout> {
   if (token.length > MAX_LOGOUT_TOKEN_LENGTH) throw refused("size");
   const { header, type, claims } = readJwt(token, [LOGOUT_TYPE, "jwt", undefined], refused);
+  const hasType = type === LOGOUT_TYPE;
+  if (!hasType && expected.requiresType) throw refused("typ");
   const checked = checkLogoutClaims(claims, expected);
   const metadata = await expected.metadata();
-  const { mayLackType, mayLackExp } = profileOf(metadata.issuer, metadata).logoutTokens;
-  if (type !== LOGOUT_TYPE && !mayLackType) throw refused("typ");
-  if (claims.exp === undefined && !mayLackExp) throw refused("exp");
-  if (!metadata.id_token_signing_alg_values_supported.includes(header.alg)) throw refused("alg");
+  if (claims.exp === undefined && !profileOf(metadata.issuer, metadata).logoutTokensMayLackExp)
+    throw refused("exp");
+  const algorithm = header.alg;
+  const isAccepted =
+    expected.algorithm === null
+      ? advertises(metadata, algorithm) || advertises(await expected.newerMetadata(), algorithm)
+      : algorithm === expected.algorithm;
+  if (!isAccepted) throw refused("alg");
   const { tenants } = expected;
   const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
   if (!(await jwks.verifyUnasked({ token, header, keyFits }))) throw refused("signature");
-  return checked;
+  return { ...checked, hasType, algorithm };
+}
+
+function advertises(metadata: ProviderMetadata, algorithm: string): boolean {
+  return metadata.id_token_signing_alg_values_supported.includes(algorithm);
 }
 
 function refused(what: string): ProviderRefusedError {

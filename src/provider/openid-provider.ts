@@ -1,4 +1,6 @@
 import { epochSeconds } from "../clock.js";
+import { isNamedByScope } from "../config/api-scopes.js";
+import { profileOf } from "../config/provider-profiles.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
 import type {
@@ -20,14 +22,13 @@ import { hasAskedFor } from "../record/missing-api-tokens.js";
 import type { SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
-import { checkAudience, isNamedByScope, missingScopes, targetParameters } from "./api-audience.js";
+import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";
 import {
   assertSupported,
   authorizationParameters,
   loginScopes,
   withParameters,
 } from "./authorization-request.js";
-import { createRefreshBackOff } from "./back-off.js";
 import { createClientAuthentication } from "./client-authentication.js";
 import { createDiscovery } from "./discovery.js";
 import { createJwks } from "./jwks.js";
@@ -35,6 +36,7 @@ import { logoutUrl } from "./logout-url.js";
 import { createProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import { createPushedRequests } from "./pushed-requests.js";
+import { createRefreshBackOff } from "./refresh-back-off.js";
 import { createRefreshTokenReports } from "./refresh-token-reports.js";
 import { createRevocationEndpoint } from "./revocation-endpoint.js";
 import { createTokenEndpoint } from "./token-endpoint.js";
@@ -108,6 +110,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       issuer: metadata.issuer,
       sendsIss: metadata.authorization_response_iss_parameter_supported === true,
       isResponseIssuer: tenants?.isResponseIssuer,
+      cancelled: profileOf(settings.issuer, metadata).cancelled,
     });
   }
 
@@ -139,11 +142,12 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     const verified = verification.verifySignIn({ metadata, tokens, nonce, receivedAt });
     if (refreshToken !== undefined) refreshTokens.came(metadata);
     const identity = await verified
-      .then((claims) => {
+      .then(async ({ claims, algorithm }) => {
         const { backchannelLogout, frontchannelLogout } = settings;
         if ((backchannelLogout || frontchannelLogout) && claims["sid"] === undefined)
           connection.events.logOnce(logLine("sid_missing"));
-        return userinfoAtSignIn.complete(metadata, claims, accessToken ?? "");
+        const complete = await userinfoAtSignIn.complete(metadata, claims, accessToken ?? "");
+        return { ...complete, idTokenAlg: algorithm };
       })
       .catch((error: unknown) => {
         dropped?.({ accessToken, refreshToken });
@@ -177,9 +181,16 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     userinfo.assertAvailable(metadata);
     const { target } = request;
     assertReadyToRefresh(request.session, target?.api);
+    await refreshes.enter(request, request.signal);
     const parameters =
       target === undefined ? baseScope(metadata) : targetParameters(target, settings.issuer);
-    const { expiresIn, ...tokens } = await tokenEndpoint.refresh(metadata, request, parameters);
+    const { expiresIn, ...tokens } = await tokenEndpoint
+      .refresh(metadata, request, parameters)
+      .catch((error: unknown) => {
+        // Userinfo is not called.
+        refreshes.left(request, "userinfo");
+        throw error;
+      });
     if (tokens.refreshToken !== undefined) refreshTokens.came(metadata);
     const receivedAt = epochSeconds(clock);
     return { ...tokens, receivedAt, accessTokenExpiresAt: expiryOf(receivedAt, expiresIn) };
@@ -224,9 +235,12 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
         const accessToken = await alone(request, async () => verification.bearerToken(spent));
         return userinfoAtRefresh.confirm(check, accessToken);
       }
-      const claims = await alone(request, () => verification.verifyRefresh(check));
-      if (userinfo.isRequired) return userinfoAtRefresh.renew(check, claims);
-      return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
+      const token = await alone(request, () => verification.verifyRefresh(check));
+      const { claims, algorithm: idTokenAlg } = token;
+      if (userinfo.isRequired)
+        return { ...(await userinfoAtRefresh.renew(check, claims)), idTokenAlg };
+      const names = previous.idp_state.userinfo_claims ?? [];
+      return { ...refreshedClaims(claims, before, names), idTokenAlg };
     };
     const verified = await verifyNow();
     refreshes.succeeded(request);
@@ -241,7 +255,10 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     exchange,
     refresh,
     checkApiToken,
-    verifyRefreshed,
+    verifyRefreshed: (spent, previous, request) =>
+      verifyRefreshed(spent, previous, request).finally(() => {
+        refreshes.left(request, "userinfo");
+      }),
     logoutUrl: async (request) => logoutUrl(settings, await discovery.current(), request),
     verifyLogoutToken: verification.verifyLogout,
     revoke: revocation.revoke,

@@ -13,13 +13,7 @@ import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
 import type { TokenTarget } from "../ports/provider.js";
-import {
-  asksForRetry,
-  createBackOff,
-  SIGNATURE_FAILED,
-  type BackOff,
-  type FailureListener,
-} from "./back-off.js";
+import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
 import type { OwnEndpoints } from "./endpoint-owners.js";
 import {
   createProviderHttp,
@@ -58,6 +52,13 @@ export type Authenticate = (
   signal: AbortSignal | undefined,
 ) => ClientAuth;
 
+/** How a client authenticates. */
+export interface ClientAuthentication {
+  readonly authenticate: Authenticate;
+  /** @throws ProviderUnavailableError `backing_off`: its key is left to refreshes now */
+  assertReadyToSignIn(): void;
+}
+
 type Send = (
   url: string,
   options: CustomFetchOptions<"POST", URLSearchParams>,
@@ -92,6 +93,8 @@ export interface ProviderConnection extends OperatorReports {
   readonly http: ProviderHttp;
   /** Returns a new back-off. */
   backOff(): BackOff;
+  /** @throws ProviderUnavailableError `backing_off`: no sign-in may use the client's key now */
+  assertReadyToSignIn(): void;
   /**
    * Sends a request with the client's credentials to one endpoint. oauth4webapi builds it; idpauth
    * reads the raw response.
@@ -121,7 +124,7 @@ export interface ProviderConnection extends OperatorReports {
   ): Promise<ProviderResponse>;
 }
 
-/** @param authenticate how the client authenticates at an endpoint */
+/** @param authentication how the client authenticates */
 export function createProviderConnection(
   {
     settings,
@@ -132,7 +135,7 @@ export function createProviderConnection(
     fetch = globalThis.fetch,
     random = Math.random,
   }: OpenIdProviderOptions,
-  authenticate: Authenticate,
+  { authenticate, assertReadyToSignIn }: ClientAuthentication,
 ): ProviderConnection {
   const http = createProviderHttp({ clock, timeout: settings.httpTimeout, fetch });
 
@@ -204,13 +207,8 @@ export function createProviderConnection(
         throw new ProviderUnavailableError(`http_${String(response.status)}`);
       return response;
     };
-    const listener: FailureListener = {
-      succeeded: backOff.succeeded,
-      failed: (startedAt, failure) =>
-        failure.reason === SIGNATURE_FAILED ? 1 : backOff.failed(startedAt, failure),
-    };
     try {
-      return await call({ endpoint, backOff: listener, send, read });
+      return await call({ endpoint, backOff, send, read });
     } catch (error) {
       if (received === undefined) throw error;
       return received;
@@ -226,6 +224,7 @@ export function createProviderConnection(
     random,
     http,
     backOff,
+    assertReadyToSignIn,
     sendAsClient,
     call,
     callBestEffort,

@@ -4,6 +4,7 @@ import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
 import type { SettingText } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
+import { SIGNING_ALGORITHMS } from "../config/signing-algorithms.js";
 import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
@@ -12,7 +13,6 @@ import { tenantsOf, type TenantSettings } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
 import { documentSource, type DocumentSettings } from "./discovery-request.js";
 import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
-import { SIGNING_ALGORITHMS } from "./id-token.js";
 
 /**
  * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is

@@ -4,7 +4,7 @@ import type { SettingText } from "../config/setting-names.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { AuthorizationRequest } from "../ports/provider.js";
 import { entriesOf, withParameters } from "./authorization-request.js";
-import { createSignInBackOff } from "./back-off.js";
+import { createSingleRequestBackOff } from "./back-off.js";
 import { sendGrant, type GrantEndpoint } from "./grant-request.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
@@ -47,7 +47,7 @@ export interface PushedLogin {
 
 export function createPushedRequests(connection: ProviderConnection): PushedRequests {
   const { settings } = connection;
-  const backOff = createSignInBackOff(connection.clock, connection.random);
+  const backOff = createSingleRequestBackOff(connection.clock, connection.random);
 
   function endpointOf(metadata: ProviderMetadata): string | undefined {
     const { pushedRequests } = settings;
@@ -65,6 +65,7 @@ export function createPushedRequests(connection: ProviderConnection): PushedRequ
     { endpoint, parameters, request: { takeSlot } }: PushedLogin,
   ): Promise<PushedAddress> {
     backOff.assertReady();
+    connection.assertReadyToSignIn();
     const body = new URLSearchParams(entriesOf(parameters));
     const request: ClientRequest = (client, authentication, options) =>
       pushedAuthorizationRequest(metadata, client, authentication, body, options);

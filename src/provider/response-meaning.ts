@@ -10,7 +10,8 @@ export type Meaning =
   /** The code, the refresh token or the user is refused definitely. */
   | { readonly kind: "refused"; readonly reason: string }
   /**
-   * Providers say so of a dead refresh token, of a wrong secret and of an overload: an outage of
+   * Providers say so of a dead refresh token, of a wrong secret and of an overload, or have their own
+   * word, such as `bad_client_secret`: an outage of
    * this session alone, and a refusal at the second time, if the same client has succeeded in
    * between.
    */
@@ -45,6 +46,9 @@ const ABOUT_CLIENT = [
   "invalid_target",
 ];
 
+/** What a refresh for an API can be refused for. `invalid_resource` is Entra ID's `invalid_target`. */
+const ABOUT_API = [...ABOUT_USER, ...ABOUT_CLIENT, "invalid_resource"];
+
 /** A response as the table reads it. */
 interface Read {
   readonly grant: Grant;
@@ -78,6 +82,15 @@ const hasError = (read: Read, errors: readonly string[]) =>
 const isSignIn = ({ grant }: Read) => grant === "exchange" || grant === "push";
 
 /**
+ * Whether a sign-in's response is about the client, and not about the code or the parameters: some
+ * providers say so of a wrong secret or a wrong audience.
+ */
+const isClientRefused = (read: Read) =>
+  read.status === 401 ||
+  (read.status === 403 && read.error === undefined) ||
+  (is4xx(read) && read.error === "unauthorized_client");
+
+/**
  * What a response means: the first row that fits decides. Only an error about the grant or the user
  * refuses; everything else keeps the session.
  */
@@ -92,24 +105,20 @@ const TABLE: readonly Row[] = [
   { kind: "outage", when: ({ status }) => asksForRetry(status), reason: httpStatus },
   { kind: "outage", when: ({ status }) => status >= 300 && status < 400, reason: () => "redirect" },
   { kind: "operator", when: (read) => is4xx(read) && read.error === "invalid_client" },
-  { kind: "operator", when: (read) => isSignIn(read) && read.status === 401 },
+  { kind: "operator", when: (read) => isSignIn(read) && isClientRefused(read) },
   { kind: "refused", when: (read) => isSignIn(read) && is4xx(read) },
-  {
-    kind: "ambiguous",
-    when: ({ status, error }) =>
-      status === 400 && (error === undefined || error === "invalid_request"),
-  },
   // What an API is refused must not delay the sessions.
   {
     kind: "refused",
-    when: (read) => read.grant === "api" && is4xx(read) && read.error !== undefined,
+    when: (read) => read.grant === "api" && is4xx(read) && hasError(read, ABOUT_API),
   },
   {
     kind: "refused",
     when: (read) => [400, 403].includes(read.status) && hasError(read, ABOUT_USER),
   },
   { kind: "operator", when: (read) => is4xx(read) && hasError(read, ABOUT_CLIENT) },
-  { kind: "refused", when: ({ status }) => status === 400 },
+  // Without an error, with `invalid_request`, or with an error that no other row names.
+  { kind: "ambiguous", when: ({ status }) => status === 400 },
   { kind: "operator", when: is4xx },
   { kind: "outage", when: (read) => !isSuccess(read), reason: httpStatus },
   { kind: "outage", when: ({ body }) => body === undefined, reason: () => "not_json" },

@@ -2,6 +2,7 @@ import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
 import type { LogDetails } from "../events/log.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { createSingleRequestBackOff } from "./back-off.js";
 import type { Discovery } from "./discovery.js";
 import { errorCode, withDeadline } from "./http-to-provider.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
@@ -19,7 +20,8 @@ export function createRevocationEndpoint(
   connection: ProviderConnection,
   discovery: Discovery,
 ): RevocationEndpoint {
-  const backOff = connection.backOff();
+  /** A provider may answer 500 for one user's token, which must not keep others' from it. */
+  const backOff = createSingleRequestBackOff(connection.clock, connection.random);
 
   async function revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
     const { clock, settings } = connection;

@@ -2,10 +2,11 @@ import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4web
 import { ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import { createAmbiguousResponses } from "./ambiguous-responses.js";
-import { createSignInBackOff, type RefreshBackOff } from "./back-off.js";
+import { createSingleRequestBackOff } from "./back-off.js";
 import { sendGrant, type GrantEndpoint } from "./grant-request.js";
 import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
+import type { RefreshBackOff } from "./refresh-back-off.js";
 import { tokensOf, type TokenResponse } from "./token-response.js";
 
 const ENDPOINT: GrantEndpoint = { name: "token", inWords: "token endpoint" };
@@ -32,11 +33,12 @@ export function createTokenEndpoint(
   connection: ProviderConnection,
   refreshes: RefreshBackOff,
 ): TokenEndpoint {
-  const exchanges = createSignInBackOff(connection.clock, connection.random);
+  const exchanges = createSingleRequestBackOff(connection.clock, connection.random);
   const ambiguities = createAmbiguousResponses(connection.clock);
 
   function assertReadyToExchange(): void {
     exchanges.assertReady();
+    connection.assertReadyToSignIn();
   }
 
   async function exchange(
@@ -62,6 +64,7 @@ export function createTokenEndpoint(
       backOff: exchanges,
     });
     ambiguities.succeeded();
+    refreshes.exchanged();
     return tokensOf(body);
   }
 
@@ -82,8 +85,11 @@ export function createTokenEndpoint(
         endpoint: ENDPOINT,
         send: () => connection.sendAsClient(metadata.token_endpoint, request, signal),
         backOff: {
-          succeeded: refreshes.responded,
-          failed: (startedAt, failure) => refreshes.failed(refreshing, startedAt, failure),
+          succeeded: () => {
+            refreshes.responded("token");
+          },
+          failed: (startedAt, failure) =>
+            refreshes.failed(refreshing, startedAt, { ...failure, endpoint: "token" }),
         },
         isRefusedNow: () => ambiguities.isSecond(refreshing),
       });
@@ -91,6 +97,8 @@ export function createTokenEndpoint(
       return tokensOf(body);
     } catch (error) {
       throw error instanceof ProviderUnavailableError ? refreshes.withLogin(error) : error;
+    } finally {
+      refreshes.left(refreshing, "token");
     }
   }
 

@@ -3,8 +3,8 @@ import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { LogoutToken, RefreshRequest } from "../ports/provider.js";
 import type { SpentRefresh } from "../record/credentials.js";
-import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import type { Discovery } from "./discovery.js";
 import { doubtInWords, type Doubt } from "./doubts.js";
@@ -13,7 +13,9 @@ import {
   checkNonce,
   checkProviderSession,
   verifyIdToken,
+  type CheckFlow,
   type ExpectedClaims,
+  type VerifiedIdToken,
 } from "./id-token.js";
 import type { Jwks } from "./jwks.js";
 import { verifyLogoutToken } from "./logout-token.js";
@@ -46,13 +48,16 @@ export interface RefreshCheck {
   readonly request: RefreshRequest;
 }
 
+/** A verified ID token, without any doubt. */
+export type AcceptedIdToken = Pick<VerifiedIdToken, "claims" | "algorithm">;
+
 export interface TokenVerification {
   /** @throws ProviderUnavailableError there is no bearer token */
   bearerToken(tokens: ReceivedTokens): string;
-  /** Verifies the ID token of a sign-in, and returns its claims. */
-  verifySignIn(check: SignInCheck): Promise<IdInfo>;
-  /** Verifies the ID token of a refresh, and returns its claims. */
-  verifyRefresh(check: RefreshCheck): Promise<IdInfo>;
+  /** Verifies the ID token of a sign-in. */
+  verifySignIn(check: SignInCheck): Promise<AcceptedIdToken>;
+  /** Verifies the ID token of a refresh. */
+  verifyRefresh(check: RefreshCheck): Promise<AcceptedIdToken>;
   /** @throws ProviderRefusedError, ProviderUnavailableError as the port documents */
   verifyLogout(token: string): Promise<LogoutToken>;
 }
@@ -64,6 +69,9 @@ export function createTokenVerification(
 ): TokenVerification {
   const { settings, clock } = connection;
   const tenants = tenantsOf(settings);
+  /** Of the newest ID token of this client. */
+  let newestAlgorithm: string | undefined;
+  let hasSentTypedLogout = false;
 
   /** The values that idpauth expects in ID tokens and logout tokens. */
   function expectedClaims(): ExpectedClaims {
@@ -91,25 +99,30 @@ export function createTokenVerification(
     throw connection.doubted({ endpoint: "token", reason: `${kind}_${doubt.reason}`, message });
   }
 
-  async function verify({ metadata, tokens, checkFlow, signal }: IdTokenCheck): Promise<IdInfo> {
+  async function verify(check: IdTokenCheck): Promise<AcceptedIdToken> {
+    const { metadata, tokens, checkFlow, signal } = check;
+    const { idTokenSignedResponseAlg: only } = settings;
     const accessToken = bearerToken(tokens);
     const { idToken } = tokens;
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
     const expected = {
       ...expectedClaims(),
-      algorithms: metadata.id_token_signing_alg_values_supported,
+      algorithms: only === null ? metadata.id_token_signing_alg_values_supported : [only],
       newerAlgorithms: async () =>
-        (await discovery.renewed(signal)).id_token_signing_alg_values_supported,
+        only === null
+          ? (await discovery.renewed(signal)).id_token_signing_alg_values_supported
+          : [only],
       accessToken,
     };
     try {
       const verification = { jwks, checkFlow, signal };
-      const { claims, doubts } = await verifyIdToken(idToken, expected, verification);
+      const { doubts, ...accepted } = await verifyIdToken(idToken, expected, verification);
       assertUndoubted("id_token", doubts);
       // Not before: a token response with an unusable ID token does not show that the configuration
       // is correct.
       connection.resolved("token");
-      return claims;
+      newestAlgorithm = accepted.algorithm;
+      return accepted;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError) || error.reason !== "id_token_encrypted")
         throw error;
@@ -122,39 +135,50 @@ export function createTokenVerification(
     }
   }
 
-  function verifySignIn({ metadata, tokens, nonce, receivedAt }: SignInCheck): Promise<IdInfo> {
+  function verifySignIn(check: SignInCheck): Promise<AcceptedIdToken> {
+    const { metadata, tokens, nonce, receivedAt } = check;
     const checkFlow: CheckFlow = (claims) => {
       checkNonce(claims, nonce);
       checkProviderSession(claims, receivedAt);
+      return [];
     };
     return verify({ metadata, tokens, checkFlow });
   }
 
-  function verifyRefresh({ metadata, spent, previous, request }: RefreshCheck): Promise<IdInfo> {
+  function verifyRefresh(check: RefreshCheck): Promise<AcceptedIdToken> {
+    const { metadata, spent, previous, request } = check;
     const { clockTolerance } = settings;
-    const checkFlow: CheckFlow = (claims, doubts) => {
+    const checkFlow: CheckFlow = (claims, doubts) =>
       checkContinuity(claims, previous.id_info ?? {}, { clockTolerance, doubts });
-    };
     return verify({ metadata, tokens: spent, checkFlow, signal: request.signal });
   }
 
   async function verifyLogout(token: string): Promise<LogoutToken> {
-    const expected = { ...expectedClaims(), metadata: () => discovery.current() };
-    const { logout, doubts } = await verifyLogoutToken(token, expected, jwks);
+    const { idTokenSignedResponseAlg: only } = settings;
+    const expected = {
+      ...expectedClaims(),
+      metadata: () => discovery.current(),
+      newerMetadata: () => discovery.renewed(),
+      algorithm: only,
+      requiresType: hasSentTypedLogout,
+    };
+    const { logout, hasType, algorithm, doubts } = await verifyLogoutToken(token, expected, jwks);
     try {
       assertUndoubted("logout_token", doubts);
     } catch (error) {
       // The provider is told: the logout couldn't be carried out.
       throw new ProviderRefusedError((error as ProviderUnavailableError).reason);
     }
-    return logout;
+    hasSentTypedLogout ||= hasType;
+    // The provider may have begun to sign with another algorithm.
+    const isExpected = only !== null || algorithm === newestAlgorithm;
+    if (isExpected) return logout;
+    const isUnusual = newestAlgorithm === undefined ? undefined : (true as const);
+    return { ...logout, onlySignedWith: algorithm, ...withoutUndefined({ isUnusual }) };
   }
 
   return { bearerToken, verifySignIn, verifyRefresh, verifyLogout };
 }
-
-/** Checks the claims that only a sign-in or only a refresh has. */
-type CheckFlow = (claims: IdInfo, doubts: readonly Doubt[]) => void;
 
 /** An ID token to check. */
 interface IdTokenCheck {

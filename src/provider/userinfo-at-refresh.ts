@@ -8,8 +8,8 @@ import {
 import type { Identity } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import { withAllOfUserinfo, withoutUserinfo } from "../record/userinfo-claims.js";
-import type { RefreshBackOff } from "./back-off.js";
 import type { ProviderConnection } from "./provider-connection.js";
+import type { RefreshBackOff } from "./refresh-back-off.js";
 import type { RefreshCheck } from "./token-verification.js";
 import type { UserinfoEndpoint } from "./userinfo-endpoint.js";
 
@@ -87,7 +87,13 @@ export function createUserinfoAtRefresh(
         sub,
         signal: request.signal,
         consequence: "The refresh isn't finished. The session is kept.",
-        failed: (since, failure) => refreshes.failed(request, since, failure),
+        backOff: {
+          succeeded: () => {
+            refreshes.responded("userinfo");
+          },
+          failed: (since, failure) =>
+            refreshes.failed(request, since, { ...failure, endpoint: "userinfo" }),
+        },
       });
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;

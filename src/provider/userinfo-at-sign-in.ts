@@ -3,7 +3,7 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { Identity } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import { lacksIdentity, withAllOfUserinfo } from "../record/userinfo-claims.js";
-import { createSignInBackOff } from "./back-off.js";
+import { asksForRetry, createSingleRequestBackOff } from "./back-off.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import { userinfoOf, type UserinfoEndpoint } from "./userinfo-endpoint.js";
@@ -25,9 +25,9 @@ export function createUserinfoAtSignIn(
   endpoint: UserinfoEndpoint,
 ): UserinfoAtSignIn {
   /** Of sign-ins that can do without userinfo. */
-  const optional = connection.backOff();
+  const optional = createSingleRequestBackOff(connection.clock, connection.random);
   /** Of sign-ins that need userinfo. */
-  const required = createSignInBackOff(connection.clock, connection.random);
+  const required = createSingleRequestBackOff(connection.clock, connection.random);
 
   function assertReady(): void {
     if (endpoint.isRequired) required.assertReady();
@@ -52,9 +52,8 @@ export function createUserinfoAtSignIn(
       accessToken,
       sub: claims.sub,
       consequence: ({ env }) => `The sign-in stops, since ${env("userinfo")} is always.`,
-      failed: required.failed,
+      backOff: required,
     });
-    required.succeeded();
     return { ...withAllOfUserinfo(claims, userinfo), userinfo };
   }
 
@@ -72,14 +71,13 @@ export function createUserinfoAtSignIn(
         if (userinfo.kind === "claims")
           return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
         if (userinfo.kind === "signed") endpoint.signed();
-        else
-          connection.warn(
-            "userinfo",
-            "The userinfo response can't be used. The sign-in continues without it.",
-            {
-              status: response.status,
-            },
+        else {
+          const { kind } = userinfo;
+          unusable(
+            response.status,
+            kind === "token_refused" ? "userinfo_refused" : userinfo.reason,
           );
+        }
       } catch (error) {
         const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
         connection.warn(
@@ -90,6 +88,19 @@ export function createUserinfoAtSignIn(
       }
     }
     return { idInfo: claims, userinfoClaims: [] };
+  }
+
+  /** Reports a response that the sign-in does without. */
+  function unusable(status: number, reason: string): void {
+    const { issuer } = connection.settings;
+    const event = { issuer, side: "provider", endpoint: "userinfo", reason } as const;
+    // An outage by its status has its event already.
+    if (!asksForRetry(status)) connection.events.emit("outage", event, null);
+    connection.warn(
+      "userinfo",
+      "The userinfo response can't be used. The sign-in continues without it.",
+      { status, reason },
+    );
   }
 
   return { assertReady, complete };

@@ -15,8 +15,7 @@ export interface RequiredCall {
   readonly signal?: AbortSignal;
   /** Completes the log line of an outage. */
   readonly consequence: SettingText;
-  /** Starts the back-off of an outage. @returns seconds */
-  readonly failed: FailureListener["failed"];
+  readonly backOff: FailureListener;
 }
 
 /** The userinfo endpoint (OpenID Connect Core section 5.3). */
@@ -59,7 +58,7 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
 
   async function callRequired(
     { userinfo_endpoint: url = "" }: ProviderMetadata,
-    { accessToken, sub, signal, consequence, failed }: RequiredCall,
+    { accessToken, sub, signal, consequence, backOff }: RequiredCall,
   ): Promise<IdInfo> {
     const userinfo = await connection.call({
       endpoint: "userinfo",
@@ -70,7 +69,7 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
         return read;
       },
       backOff: {
-        succeeded: () => undefined,
+        succeeded: backOff.succeeded,
         failed: (startedAt, failure) => {
           connection.warn(
             "userinfo",
@@ -78,7 +77,7 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
               `The userinfo endpoint gave no usable response. ${textWith(names, consequence)}`,
             { reason: failure.reason },
           );
-          return failed(startedAt, failure);
+          return backOff.failed(startedAt, failure);
         },
       },
     });

@@ -17,6 +17,16 @@ export interface ServerContentProps {
 /**
  * Shows what a server rendered for a user, as long as that user is signed in. It hides the children
  * instead of removing them, so that their forms keep their text if the same user signs in again.
+ *
+ * @example
+ * function Content() {
+ *   const { refresh } = useRouter();
+ *   return (
+ *     <ServerContent account={account} refresh={refresh}>
+ *       {children}
+ *     </ServerContent>
+ *   );
+ * }
  */
 export function ServerContent({ account, refresh, children }: ServerContentProps): ReactNode {
   const client = useSessionClient();

@@ -21,7 +21,16 @@ export interface SessionProviderProps<ClientData extends object> {
   readonly children?: ReactNode;
 }
 
-/** Gives the session to the components below it. */
+/**
+ * Gives the session to the components below it.
+ *
+ * @example
+ * const page = (
+ *   <SessionProvider client={auth}>
+ *     <Page />
+ *   </SessionProvider>
+ * );
+ */
 export function SessionProvider<ClientData extends object>({
   client,
   children,
@@ -34,6 +43,12 @@ export function SessionProvider<ClientData extends object>({
  * `fetch`.
  *
  * @throws Error there is no `SessionProvider` above the component
+ *
+ * @example
+ * function SignOutButton() {
+ *   const auth = useSessionClient();
+ *   return <button onClick={() => auth.signOut()}>Sign out</button>;
+ * }
  */
 export function useSessionClient<
   ClientData extends object = Record<string, unknown>,
@@ -49,6 +64,12 @@ export function useSessionClient<
  * While a server renders and while a page hydrates, it returns the client's initial state.
  *
  * @throws Error there is no `SessionProvider` above the component
+ *
+ * @example
+ * function Greeting() {
+ *   const { user } = useSession();
+ *   return user && <p>Hello {user.name}</p>;
+ * }
  */
 export function useSession<
   ClientData extends object = Record<string, unknown>,
@@ -60,6 +81,13 @@ export function useSession<
 /**
  * Renders its children while a user is known: in `signed-in`, and in an `unavailable` that follows
  * it.
+ *
+ * @example
+ * const page = (
+ *   <SignedIn>
+ *     <Page />
+ *   </SignedIn>
+ * );
  */
 export function SignedIn({ children }: { readonly children?: ReactNode }): ReactNode {
   return useSession().user && children;
@@ -67,6 +95,9 @@ export function SignedIn({ children }: { readonly children?: ReactNode }): React
 
 /**
  * Renders its children while the user is `signed-out`: not in `loading` and not in `unavailable`.
+ *
+ * @example
+ * const page = <SignedOut>You are signed out.</SignedOut>;
  */
 export function SignedOut({ children }: { readonly children?: ReactNode }): ReactNode {
   return useSession().status === "signed-out" && children;

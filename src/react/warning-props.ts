@@ -9,6 +9,8 @@ export interface WarningProps
   readonly client?: Client<object> | undefined;
   /** Seconds before the end of the session. Default 120. */
   readonly seconds?: number;
+  /** The key of the provider that "Sign in again" leads to. Default: that of the page's last session. */
+  readonly provider?: string;
   /** Texts in place of those that the element has in English and German. With React 19. */
   readonly texts?: Partial<WarningTexts>;
 }

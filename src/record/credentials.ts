@@ -54,6 +54,8 @@ export function frozenCredentials(credentials: Credentials): Credentials {
 /** Who the user is: after a sign-in, and after a refresh. */
 export interface Identity {
   readonly idInfo: IdInfo;
+  /** The algorithm of the ID token's signature. Absent: a refresh response had no ID token. */
+  readonly idTokenAlg?: string;
   /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
   readonly userinfoClaims: readonly string[];
   /**

@@ -54,17 +54,22 @@ export function userPayload(idInfo: IdInfo | undefined): UserPayload {
 export interface SessionUser extends UserPayload {
   /** The subject (`sub`): identifies the user at this provider, and never changes. */
   readonly id: string;
-  /** Null: the provider sent no boolean. */
+  /** Null: the provider sent neither a boolean nor one as text, as Apple and Cognito do. */
   readonly email_verified: boolean | null;
 }
 
 export function sessionUser(claims: Claims): SessionUser {
-  const { email_verified: isVerified } = claims;
   return {
     id: claims.sub,
     ...userPayload(claims),
-    email_verified: typeof isVerified === "boolean" ? isVerified : null,
+    email_verified: truthOrNull(claims.email_verified),
   };
+}
+
+/** The value of `email_verified`, which some providers send as text. Null: it is neither. */
+export function truthOrNull(value: unknown): boolean | null {
+  if (typeof value === "boolean") return value;
+  return value === "true" ? true : value === "false" ? false : null;
 }
 
 function stringOrNull(value: unknown): string | null {

@@ -7,9 +7,15 @@ import { isRecent } from "./token-validity.js";
 
 /**
  * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base
- * refresh has shown that the session is fine.
+ * refresh has shown that the session is fine. `refresh_rejected`: the API has rejected the token,
+ * and no refresh can replace it.
  */
-const ASKS_USER: readonly string[] = [...NEEDS_USER, "mfa_required", "invalid_grant"];
+const ASKS_USER: readonly string[] = [
+  ...NEEDS_USER,
+  "mfa_required",
+  "invalid_grant",
+  "refresh_rejected",
+];
 
 /**
  * Refusals of an API with `consent: "later"` that a login can help with once: before a login has
@@ -66,13 +72,15 @@ export interface WantedApi {
 export interface LackAt {
   readonly sessionAutoRefresh: boolean;
   readonly now: EpochSeconds;
+  /** The session's own token stays rejected by an API. Default false. */
+  readonly isTokenRejected?: boolean;
 }
 
 /** Returns why a record has no token for an API, although its user is signed in. Pure. */
 export function lackOf(
   record: SessionRecord,
   { api, target, consentLater }: WantedApi,
-  { sessionAutoRefresh, now }: LackAt,
+  { sessionAutoRefresh, now, isTokenRejected = false }: LackAt,
 ): Lack {
   const { credentials, idp_state: state } = record;
   const asked = state.asked_apis ?? [];
@@ -87,6 +95,9 @@ export function lackOf(
   const lack = (reason: MissingReason, loginHelps: boolean): Lack => {
     return { kind: "missing", reason, loginHelps };
   };
+  // A login brings another one, unless the API has rejected that one, too.
+  if (target === undefined && isTokenRejected)
+    return lack("refresh_rejected", !hasJustAskedFor(record, api, now));
   // A login brings another one, unless that has expired when it comes.
   if (target === undefined) return lack("token_expired", !hasJustSignedIn(record, now));
   if (!sessionAutoRefresh) return lack("auto_refresh_off", false);

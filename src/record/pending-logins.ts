@@ -22,7 +22,8 @@ export function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
 /**
  * Adds a login. Beyond the maximum, another one is dropped: the oldest that a script or another
  * site started, because a page that polls must not push out the user's own, else the oldest.
- * `oauth_state` and `final_redirect` repeat the newest.
+ * `oauth_state` and `final_redirect` repeat the newest; but the page of a signed-in user's session
+ * stays if another site may have begun the login.
  */
 export function withLogin(
   record: SessionRecord,
@@ -35,10 +36,12 @@ export function withLogin(
     const first = others.findIndex(({ unattended }) => unattended === true);
     others.splice(Math.max(first, 0), 1);
   }
+  // A repeated callback of a signed-in user leads there, so it must be a page of the user's own.
+  const isOwn = login.cross_site !== true || record.credentials === undefined;
   return withoutUndefined({
     ...record,
     debug,
-    final_redirect: login.final_redirect,
+    final_redirect: isOwn ? login.final_redirect : record.final_redirect,
     oauth_state: login.state,
     idp_state: { ...record.idp_state, logins: [...others, login] },
   });
@@ -55,25 +58,49 @@ export interface ReturnedLogin {
   readonly stateHash: string;
   /** Now, if the login was silent and the provider needs the user. */
   readonly silentFailedAt?: EpochSeconds | undefined;
+  /** Its code is exchanged now. */
+  readonly isExchanged?: boolean;
 }
 
 /** Removes a login and remembers its state by hash. Returns the same record if it has no such login. */
 export function withoutLogin(
   record: SessionRecord,
-  { state, stateHash, silentFailedAt }: ReturnedLogin,
+  { state, stateHash, silentFailedAt, isExchanged = false }: ReturnedLogin,
 ): SessionRecord {
   const before = record.idp_state.logins ?? [];
   const logins = before.filter((login) => login.state !== state);
   if (logins.length === before.length) return record;
+  const { used = [], exchanging = [] } = record.idp_state;
   return withoutUndefined({
     ...record,
     oauth_state: logins.at(-1)?.state,
     idp_state: {
       ...stateWithLogins(record.idp_state, logins),
-      used: [...(record.idp_state.used ?? []), stateHash].slice(-MAX_USED_STATES),
+      used: newest([...used, stateHash]),
+      ...(isExchanged && { exchanging: newest([...exchanging, stateHash]) }),
       ...withoutUndefined({ silent_failed_at: silentFailedAt }),
     },
   });
+}
+
+function newest(hashes: readonly string[]): readonly string[] {
+  return hashes.slice(-MAX_USED_STATES);
+}
+
+/** Whether the code of this state is being exchanged, in any process. */
+export function isExchanging(record: SessionRecord, stateHash: string): boolean {
+  return record.idp_state.exchanging?.includes(stateHash) === true;
+}
+
+/** Remembers that an exchange has ended without a session. */
+export function withoutExchange(record: SessionRecord, stateHash: string): SessionRecord {
+  if (!isExchanging(record, stateHash)) return record;
+  const { exchanging = [], ...state } = record.idp_state;
+  const others = exchanging.filter((other) => other !== stateHash);
+  return {
+    ...record,
+    idp_state: others.length === 0 ? state : { ...state, exchanging: others },
+  };
 }
 
 export function isUsedState(record: SessionRecord, stateHash: string): boolean {
@@ -125,7 +152,8 @@ export function signedIn(
     credentials: signIn.credentials,
     id_info: signIn.idInfo,
     oauth_state: record.oauth_state,
-    final_redirect: login.final_redirect,
+    // A repeated callback of a signed-in user leads there, so it must be a page of the user's own.
+    final_redirect: login.cross_site === true ? undefined : login.final_redirect,
     debug: record.debug,
     idp_login_at: now,
     idp_last_active: stampsActivity ? now : undefined,
@@ -138,6 +166,7 @@ export function signedIn(
       tokens_received_at: signIn.receivedAt,
       ...stateOfSignIn(signIn.idInfo),
       id_token: signIn.idToken,
+      id_token_alg: signIn.idTokenAlg,
       userinfo_claims: signIn.userinfoClaims.length === 0 ? undefined : signIn.userinfoClaims,
       asked_apis: login.api === undefined ? undefined : [...new Set([...askedBefore, login.api])],
       claims: claims?.output,

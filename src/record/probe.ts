@@ -1,38 +1,19 @@
 /**
  * What the session endpoint tells the browser. The server and `idpauth/client` share these types.
  */
+import type { EndReason } from "./end-reason.js";
 import type { UserPayload } from "./identity.js";
 
 /**
- * Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code.
- */
-export type EndReason =
-  | "no_credentials"
-  | "max_age"
-  | "idle"
-  | "signed_in_before"
-  | "session_expiry"
-  | "logged_out_at_provider"
-  | "provider_removed"
-  | "ended_everywhere"
-  | "too_many_sessions"
-  | "claims_rejected"
-  | "denied"
-  | "auto_refresh_off"
-  | "refresh_rejected"
-  | "no_refresh_token";
-
-/** Why a session ended: the policy's reason, a logout, or a sign-in that replaced it. */
-export type SessionEnd = EndReason | "logout" | "replaced";
-
-/**
- * The body of `GET /idpauth/session?details=true` with status 200. Without `details`, the body has
- * only `authenticated` and `user`. With status 503 (an outage of the provider or the store) it says
- * signed out, but the user may still be signed in: read the status first.
+ * What a browser may know of its session: the result of `auth.clientState`, the client's
+ * `initialState`, and the body of `GET /idpauth/session?details=true` with status 200. Without
+ * `details`, the body has only `authenticated` and `user`. With status 503 (an outage of the
+ * provider or the store) it says signed out, but the user may still be signed in: read the status
+ * first.
  *
  * @typeParam ClientData the result of the application's `clientData`
  */
-export interface ProbeDetails<ClientData extends object = Record<string, unknown>> {
+export interface ClientState<ClientData extends object = Record<string, unknown>> {
   /** Whether a user is signed in. */
   readonly authenticated: boolean;
   /** Null when signed out. */

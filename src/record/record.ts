@@ -4,23 +4,31 @@ import type { Credentials } from "./credentials.js";
 import type { IdInfo } from "./identity.js";
 import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
 
-/** A login that was started and has not come back yet. */
-export interface PendingLogin {
-  /** The OAuth state (RFC 6749 section 10.12). It identifies the login. */
-  readonly state: string;
-  readonly nonce: string;
-  /** The PKCE code verifier (RFC 7636 section 4.1). */
-  readonly verifier: string;
+/** What a login asks for: enough to begin the same login again. */
+export interface LoginTarget {
   readonly final_redirect: string;
   /** Sent to the provider, and sent again unchanged with the code (RFC 6749 section 4.1.3). */
   readonly redirect_uri: string;
-  /** The issuer that the login was sent to. Checked when the login comes back (RFC 9207). */
-  readonly issuer: string;
   /**
    * The key of the provider that the login was sent to. Absent: the application had one provider,
    * without a key.
    */
   readonly provider?: string;
+  /** The authentication that a route requires. The provider must show it in the ID token. */
+  readonly step_up?: StepUp;
+  /** The name of the API that it requests. */
+  readonly api?: string;
+}
+
+/** A login that was started and has not come back yet. */
+export interface PendingLogin extends LoginTarget {
+  /** The OAuth state (RFC 6749 section 10.12). It identifies the login. */
+  readonly state: string;
+  readonly nonce: string;
+  /** The PKCE code verifier (RFC 7636 section 4.1). */
+  readonly verifier: string;
+  /** The issuer that the login was sent to. Checked when the login comes back (RFC 9207). */
+  readonly issuer: string;
   readonly started_at: EpochSeconds;
   /**
    * The user signed in after this login was started. The login may finish for the signed-in user
@@ -39,10 +47,6 @@ export interface PendingLogin {
   readonly unattended?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
-  /** The authentication that a route requires. The provider must show it in the ID token. */
-  readonly step_up?: StepUp;
-  /** The name of the API that it requests. */
-  readonly api?: string;
 }
 
 /** The right to spend the refresh token. One process holds it until it writes the record again. */
@@ -83,6 +87,8 @@ export interface PrivateState {
    * SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first.
    */
   readonly used?: readonly string[];
+  /** Those of `used` whose code is being exchanged, in any process. */
+  readonly exchanging?: readonly string[];
   /**
    * When the last login with `prompt=none` failed because the provider needs the user. A new
    * sign-in clears it.
@@ -99,6 +105,11 @@ export interface PrivateState {
   readonly tokens_received_at?: EpochSeconds;
   /** When an API's rejection of the session's access token last led to a refresh. */
   readonly forced_at?: EpochSeconds;
+  /**
+   * SHA-256 (base64url) of the session's access token, if an API has rejected it and no refresh can
+   * replace it. It counts only while the session has this token.
+   */
+  readonly rejected_token?: string;
   /** By the name of the API; at most `MAX_API_ENTRIES` of stored-form.ts. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
   /**
@@ -128,6 +139,8 @@ export interface PrivateState {
    * encrypted.
    */
   readonly id_token?: string;
+  /** The algorithm of the newest ID token's signature. */
+  readonly id_token_alg?: string;
   /**
    * The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh
    * changes neither.
@@ -197,14 +210,17 @@ export interface ClientIdentity {
  * contain.
  */
 export function clientOf<Client extends ClientIdentity>(
-  { credentials, idp_state: state }: SessionRecord,
+  { credentials, idp_state: { issuer } }: SessionRecord,
   clients: readonly Client[],
 ): Client | undefined {
-  return clients.find(
-    ({ issuer, clientId }) =>
-      credentials?.client_id === clientId &&
-      (state.issuer === undefined || state.issuer === issuer),
-  );
+  // A loop, because each guarded request calls it twice.
+  for (const client of clients)
+    if (
+      credentials?.client_id === client.clientId &&
+      (issuer === undefined || issuer === client.issuer)
+    )
+      return client;
+  return undefined;
 }
 
 /** Whether these clients can use a record: it is of one of them, or nobody has signed in yet. */

@@ -4,8 +4,10 @@ import type { SpentRefresh, Identity } from "./credentials.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 import { withoutUndefined } from "./without-undefined.js";
 
+/** A session that is refreshed has not ended: an end that was announced before has been lifted. */
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
-  return { ...record, idp_state: { ...record.idp_state, lease } };
+  const { ended: _lifted, ...state } = record.idp_state;
+  return { ...record, idp_state: { ...state, lease } };
 }
 
 export function withoutLease(record: SessionRecord): SessionRecord {
@@ -79,7 +81,8 @@ export interface RefreshedTokens {
 
 /**
  * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session
- * limits.
+ * limits. An end that was announced during the refresh stays too, except the one by the provider's
+ * own limit, which a refresh can move.
  */
 export function withTokens(
   record: SessionRecord,
@@ -92,7 +95,8 @@ export function withTokens(
     access_token_expires_at: _old,
     userinfo_claims: _claims,
     refresh_rejected: _rejected,
-    ended: _ended,
+    rejected_token: _rejectedToken,
+    ended,
     ...rest
   } = freed.idp_state;
   const state = isReviewed ? rest : withoutOutput(rest);
@@ -112,10 +116,12 @@ export function withTokens(
       ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
       ...withoutUndefined({
         id_token: spent.idToken,
+        id_token_alg: verified.idTokenAlg,
         userinfo_claims: userinfoClaims.length > 0 ? userinfoClaims : undefined,
         review_due: isReviewed ? true : undefined,
         forced_at: forcedAt,
         access_token_expires_at: spent.accessTokenExpiresAt,
+        ended: ended === "session_expiry" ? undefined : ended,
       }),
     },
   };

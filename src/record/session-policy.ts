@@ -1,8 +1,6 @@
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
-import type { EndReason } from "./probe.js";
+import type { EndReason } from "./end-reason.js";
 import type { SessionRecord } from "./record.js";
-
-export type { EndReason, SessionEnd } from "./probe.js";
 
 /**
  * What the policy decides about a session: valid, valid after a refresh, or ended. A refresh renews

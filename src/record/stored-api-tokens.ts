@@ -5,7 +5,13 @@
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import type { ApiEntry, SessionRecord } from "./record.js";
 import { MAX_API_ENTRIES } from "./stored-form.js";
-import { isRecent, isUnexpired, staysValid } from "./token-validity.js";
+import {
+  isRecent,
+  isUnexpired,
+  staysValid,
+  type TokenLife,
+  type WantedValidity,
+} from "./token-validity.js";
 import { withoutUndefined } from "./without-undefined.js";
 
 /** Returns what the record has for an API, if it was requested with the same settings. */
@@ -17,9 +23,7 @@ export function apiEntry(record: SessionRecord, api: string, target: string): Ap
 
 /** The entry's token, unless it has expired. */
 export function unexpiredToken(entry: ApiEntry | undefined, now: EpochSeconds): string | undefined {
-  return entry !== undefined && isUnexpired({ expiresAt: entry.expires_at }, now)
-    ? entry.token
-    : undefined;
+  return entry !== undefined && isUnexpired(lifeOf(entry), now) ? entry.token : undefined;
 }
 
 /**
@@ -37,14 +41,6 @@ export function usableToken(
   return entry?.refused === undefined || token !== rejected ? token : undefined;
 }
 
-/** What a call wants of an API's token. */
-export interface WantedValidity {
-  /** Seconds for which the token must stay valid; at most half of its life counts. */
-  readonly minValidity: number;
-  /** A token that the API has rejected. */
-  readonly rejected?: string | undefined;
-}
-
 /** Whether an API's token has to be requested. Pure. */
 export function isApiTokenDue(
   entry: ApiEntry | undefined,
@@ -54,7 +50,11 @@ export function isApiTokenDue(
   if (entry?.refused !== undefined) return !isRecent(entry.at, now);
   if (entry?.token === undefined) return true;
   if (entry.token === rejected) return entry.forced !== true || !isRecent(entry.at, now);
-  return !staysValid({ receivedAt: entry.at, expiresAt: entry.expires_at }, minValidity, now);
+  return !staysValid(lifeOf(entry), minValidity, now);
+}
+
+function lifeOf({ at, expires_at: expiresAt }: ApiEntry): TokenLife {
+  return { receivedAt: at, expiresAt };
 }
 
 /** A provider's refusal to issue an API's token. */

@@ -7,6 +7,7 @@ import {
   MAX_USED_STATES,
   RECORD_VERSION,
   withoutInherited,
+  type LoginTarget,
   type SessionRecord,
   type UnreadRecord,
 } from "./record.js";
@@ -85,21 +86,28 @@ type Check = (value: unknown) => boolean;
 
 const isStepUp = objectOf({ max_age: optional(Number.isFinite), acr: optional(listOf(isText)) });
 
+const TARGET: Readonly<Record<keyof LoginTarget, Check>> = {
+  final_redirect: isText,
+  redirect_uri: isText,
+  provider: optional(isText),
+  step_up: optional(isStepUp),
+  api: optional(isText),
+};
+
+/** Checks a stored {@link LoginTarget}. */
+export const isLoginTarget = objectOf(TARGET);
+
 const isPendingLogin = objectOf({
+  ...TARGET,
   state: isText,
   nonce: isText,
   verifier: isText,
-  final_redirect: isText,
-  redirect_uri: isText,
   issuer: isText,
-  provider: optional(isText),
   started_at: Number.isFinite,
   carried: optional(isTrue),
   cross_site: optional(isTrue),
   unattended: optional(isTrue),
   silent: optional(isTrue),
-  step_up: optional(isStepUp),
-  api: optional(isText),
 });
 
 const isApiEntry = objectOf({
@@ -116,6 +124,7 @@ const isPrivateState = objectOf({
   v: (version) => version === RECORD_VERSION,
   logins: optional(listOf(isPendingLogin, MAX_PENDING_LOGINS)),
   used: optional(listOf(isString, MAX_USED_STATES)),
+  exchanging: optional(listOf(isString, MAX_USED_STATES)),
   silent_failed_at: optional(Number.isFinite),
   lease: optional(objectOf({ nonce: isText, taken_at: Number.isFinite })),
   refresh_rejected: optional(isTrue),
@@ -123,6 +132,7 @@ const isPrivateState = objectOf({
   access_token_expires_at: optional(Number.isFinite),
   tokens_received_at: optional(Number.isFinite),
   forced_at: optional(Number.isFinite),
+  rejected_token: optional(isText),
   apis: optional(
     (apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis)),
   ),
@@ -136,6 +146,7 @@ const isPrivateState = objectOf({
   review_due: optional(isTrue),
   rejected: optional((rejected) => rejected === "claims_rejected" || rejected === "denied"),
   id_token: optional(isText),
+  id_token_alg: optional(isText),
   sid: optional(isText),
   signed_in_iat: optional(Number.isFinite),
 });

@@ -12,6 +12,14 @@ export const MIN_VALIDITY_SECONDS = 30;
  */
 const REFUSAL_SECONDS = 60;
 
+/** What a call wants of a token. */
+export interface WantedValidity {
+  /** Seconds for which the token must stay valid; at most half of its life counts. */
+  readonly minValidity: number;
+  /** A token that the API has rejected. */
+  readonly rejected?: string | undefined;
+}
+
 /** From the token response to the token's expiry. Undefined: not known. */
 export interface TokenLife {
   readonly receivedAt: EpochSeconds | undefined;
@@ -29,11 +37,15 @@ export function staysValid(life: TokenLife, minValidity: number, now: EpochSecon
   return isUnexpired(life, now) && !(expiresAt - now < Math.min(minValidity, lifetime / 2));
 }
 
+/**
+ * Whether a token has not expired. One that has no life when it comes has expired, even if it came
+ * after `now`: a refresh takes time, and the call that waits for it was decided before.
+ */
 export function isUnexpired(
-  { expiresAt = Infinity }: Pick<TokenLife, "expiresAt">,
+  { receivedAt, expiresAt = Infinity }: TokenLife,
   now: EpochSeconds,
 ): boolean {
-  return expiresAt > now;
+  return expiresAt > now && expiresAt !== receivedAt;
 }
 
 /**

@@ -1,13 +1,27 @@
-import type { EpochSeconds } from "../clock.js";
+import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request.js";
-import type { Entry, Stored } from "../ports/session-store.js";
-import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
-import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
+import type { Entry } from "../ports/session-store.js";
+import type {
+  SeenSession,
+  Change,
+  Regeneration,
+  SignInTrace,
+  Updated,
+  UserSession,
+} from "../ports/user-session.js";
+import type { EndReason, SessionEnd } from "../record/end-reason.js";
+import {
+  EMPTY_RECORD,
+  withoutInherited,
+  type LoginTarget,
+  type SessionRecord,
+} from "../record/record.js";
 import { cookieLife } from "../record/session-life.js";
-import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
+import type { PolicySettings } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie, storeKeyOf } from "./cookie.js";
+import { createOldTraces, type OldTraces } from "./old-traces.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 import {
   createSessionEntries,
@@ -18,6 +32,7 @@ import {
   type SessionEntriesOptions,
 } from "./session-entries.js";
 import { createSessionRenewal, type SessionRenewal } from "./session-renewal.js";
+import type { ReadTrace } from "./sign-in-trace.js";
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;
@@ -55,6 +70,7 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
     store: store.announcements,
     ...withoutUndefined({ onLost: options.onEndsLost }),
   });
+  const oldTraces = createOldTraces(options);
   const renewal = createSessionRenewal({
     ...options,
     entries,
@@ -63,7 +79,7 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
   const partsOf = (secure: boolean): Parts => {
     const name = cookieNameFor(cookieName, publicPath, secure);
     const cookie = { name, secure: secure || name.startsWith("__") };
-    return { options, entries, ends, renewal, cookie };
+    return { options, entries, ends, oldTraces, renewal, cookie };
   };
   const [ofHttps, ofHttp] = [partsOf(true), partsOf(false)];
   return {
@@ -78,6 +94,7 @@ interface Parts {
   readonly options: BundledSessionsOptions;
   readonly entries: SessionEntries;
   readonly ends: SessionEndWatch<Handle>;
+  readonly oldTraces: OldTraces;
   readonly renewal: SessionRenewal;
   readonly cookie: { readonly name: string; readonly secure: boolean };
 }
@@ -88,6 +105,21 @@ interface Touch {
   readonly stamp: EpochSeconds | null;
   /** Undefined: the expiry stays. */
   readonly renewedUntil: EpochSeconds | undefined;
+}
+
+/** The newest that a request knows of its session: what it has found, or written. */
+interface Known {
+  readonly record: SessionRecord;
+  readonly stored: Entry & {
+    /** Undefined after a write: the store doesn't return the version that it gives an entry. */
+    readonly version: string | undefined;
+  };
+}
+
+/** The trace of a sign-in under a key of this browser. */
+interface Traced {
+  readonly key: string;
+  readonly trace: ReadTrace;
 }
 
 const NO_COOKIES: readonly string[] = [];
@@ -104,9 +136,11 @@ class BundledSession implements UserSession {
    * it.
    */
   #unreadable: Handle | undefined;
+  /** The traces of sign-ins that this request has found. A logout deletes these, too. */
+  #traced: Traced[] | undefined;
   endedBy: EndReason | undefined;
   seen: SeenSession | undefined;
-  #found: Found | undefined;
+  #known: Known | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
   constructor(parts: Parts, cookieHeader: string | undefined, request: IdpRequest | undefined) {
@@ -123,6 +157,10 @@ class BundledSession implements UserSession {
     return this.#unreadable !== undefined;
   }
 
+  get expiresAt(): EpochSeconds | undefined {
+    return this.#known?.stored.expiresAt;
+  }
+
   get removedKey(): string | undefined {
     return this.endedBy === "provider_removed" ? this.#unreadable?.key : undefined;
   }
@@ -132,13 +170,13 @@ class BundledSession implements UserSession {
   }
 
   async reload(): Promise<SessionRecord | undefined> {
-    const handle = await this.#known();
+    const handle = await this.#ownHandle();
     return this.#keep(handle && (await this.#foundIn(handle)));
   }
 
   async update(change: Change): Promise<Updated> {
     const { entries, options } = this.#parts;
-    const handle = await this.#known();
+    const handle = await this.#ownHandle();
     if (handle === undefined) return { changed: false, record: undefined };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const found = await this.#foundIn(handle);
@@ -166,8 +204,11 @@ class BundledSession implements UserSession {
     return this.#replacedBy(handle, record, entry);
   }
 
-  async regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
-    const old = await this.#known();
+  async regenerate(
+    change: Change,
+    { trace, replaced }: Regeneration,
+  ): Promise<SessionRecord | undefined> {
+    const old = await this.#ownHandle();
     const found = old && (await this.#foundIn(old));
     if (old === undefined || found === undefined) return this.#keep(undefined);
     const record = withoutInherited(change(found.record));
@@ -175,31 +216,45 @@ class BundledSession implements UserSession {
     const label =
       labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
     const { handle, entry } = await this.#parts.entries.insertNew(record, label);
-    const removed = await this.#remove(old).catch(async (error: unknown) => {
+    const last = await this.#leaveTrace(old, found, trace).catch(async (error: unknown) => {
       await this.#parts.entries.discard(handle);
       throw error;
     });
-    const last = removed && this.#parts.entries.recordOf(removed, old);
-    if (removed === undefined || last === undefined) {
+    if (last === undefined) {
       // A logout came first and wins: the new entry is deleted.
       await this.#parts.entries.discard(handle);
       return this.#keep(undefined);
     }
     replaced?.();
-    if (last.credentials !== undefined) this.#parts.ends.ended(old.key, "replaced");
+    if (last.record.credentials !== undefined) this.#parts.ends.ended(old.key, "replaced");
     this.#replacedBy(handle, record, entry);
-    if (removed.version === found.stored.version) return record;
+    if (last.stored.version === found.stored.version) return record;
     // Another write came first: the change is made again, to its record. If the store fails now,
     // the sign-in still counts.
-    return this.update(() => change(last)).then(
+    return this.update(() => change(last.record)).then(
       (updated) => updated.record,
       () => this.#keepWritten(record, entry),
     );
   }
 
+  async takeTrace(stateHash: string): Promise<LoginTarget | undefined> {
+    const { store, clock } = this.#parts.options;
+    const now = epochSeconds(clock);
+    await this.read();
+    const traced = this.#traced?.find(({ trace }) => trace.stateHash === stateHash);
+    if (traced === undefined) return undefined;
+    // Of several requests at once, only one finds it here. A logout by the provider may have put its
+    // own trace in its place.
+    const removed = await store.delete(traced.key);
+    const isTaken = removed !== undefined && !isEndTrace(removed);
+    return isTaken && traced.trace.expiresAt > now ? traced.trace.target : undefined;
+  }
+
   async destroy(): Promise<SessionRecord | undefined> {
     const { entries, options } = this.#parts;
-    const handle = (await this.#known()) ?? this.#unreadable;
+    const handle = (await this.#ownHandle()) ?? this.#unreadable;
+    // First: if the store fails now, the session is still there, with its tokens.
+    for (const { key } of this.#traced ?? []) await options.store.delete(key);
     const removed = handle && (await options.store.delete(handle.key));
     const record = handle && removed && entries.recordOf(removed, handle);
     if (record?.credentials !== undefined) this.#parts.ends.ended(handle?.key ?? "", "logout");
@@ -222,24 +277,23 @@ class BundledSession implements UserSession {
 
   touch(lastActive: EpochSeconds | null, sendsCookie: boolean): Promise<void> | undefined {
     const handle = this.#handle;
-    const found = this.#found;
-    if (found === undefined || handle === undefined) return undefined;
-    const { lastActive: stamped } = found.stored;
+    const known = this.#known;
+    if (known === undefined || handle === undefined) return undefined;
+    const { lastActive: stamped } = known.stored;
     const stamp =
       lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
     const { renewal } = this.#parts;
-    const renewedUntil = renewal.renewedUntil(handle.key, found.stored, sendsCookie);
+    const renewedUntil = renewal.renewedUntil(handle.key, known.stored, sendsCookie);
     if (renewedUntil === undefined && stamp === null) return undefined;
     return renewedUntil !== undefined && renewal.recordsActivity
-      ? this.#renew(handle, found, renewedUntil)
-      : this.#touch(handle, found, { stamp, renewedUntil });
+      ? this.#renew(handle, known, renewedUntil)
+      : this.#touch(handle, known, { stamp, renewedUntil });
   }
 
   /** If another writer comes first, the next request renews the session. */
-  async #renew(handle: Handle, known: Found, expiresAt: EpochSeconds): Promise<void> {
+  async #renew(handle: Handle, known: Known, expiresAt: EpochSeconds): Promise<void> {
     const { entries, options } = this.#parts;
-    // After a write of this request, the version isn't known.
-    const found = known.stored.version === "" ? await this.#foundIn(handle) : known;
+    const found = isFound(known) ? known : await this.#foundIn(handle);
     if (found === undefined) return;
     const entry = entries.renewalOf(found, handle, Math.max(expiresAt, found.stored.expiresAt));
     if (!(await options.store.replace(handle.key, entry, found.stored.version))) return;
@@ -249,7 +303,7 @@ class BundledSession implements UserSession {
 
   async #touch(
     handle: Handle,
-    { record, stored }: Found,
+    { record, stored }: Known,
     { stamp, renewedUntil }: Touch,
   ): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
@@ -265,7 +319,7 @@ class BundledSession implements UserSession {
   }
 
   /** The session that the cookie leads to. The whole request shares the first look-up. */
-  async #known(): Promise<Handle | undefined> {
+  async #ownHandle(): Promise<Handle | undefined> {
     if (this.#handle === undefined) await this.read();
     return this.#handle;
   }
@@ -273,36 +327,71 @@ class BundledSession implements UserSession {
   async #lookUp(): Promise<SessionRecord | undefined> {
     for (const value of cookieValues(this.#cookieHeader, this.#parts.cookie.name)) {
       const handle = { value, key: storeKeyOf(value) };
-      const loaded = await this.#parts.entries.load(handle);
-      // The first value that the store knows decides, even if its record cannot be read.
-      if (loaded === undefined) continue;
+      const stored = await this.#parts.options.store.get(handle.key);
+      if (stored === undefined) continue;
+      const loaded = this.#parts.entries.loaded(stored, handle);
       const found = this.#foundOf(loaded, handle);
-      if (found !== undefined) [this.#handle, this.#found] = [handle, found];
-      return found?.record;
+      // The first value that the store knows decides, even if its record cannot be read. A trace is
+      // no session.
+      if (loaded.kind === "replaced") continue;
+      if (found === undefined) return undefined;
+      this.#handle = handle;
+      this.#known = found;
+      return found.record;
     }
     return undefined;
   }
 
   async #foundIn(handle: Handle): Promise<Found | undefined> {
-    const loaded = await this.#parts.entries.load(handle);
-    return loaded && this.#foundOf(loaded, handle);
+    const stored = await this.#parts.options.store.get(handle.key);
+    return stored && this.#foundOf(this.#parts.entries.loaded(stored, handle), handle);
   }
 
   /** Remembers what has become of a session that isn't found, and what a logout deletes even so. */
   #foundOf(loaded: Loaded, handle: Handle): Found | undefined {
-    if (loaded.kind === "found") return loaded.found;
+    if (loaded.kind === "found") return loaded;
+    if (loaded.kind === "replaced") {
+      (this.#traced ??= []).push({ key: handle.key, trace: loaded.trace });
+      return undefined;
+    }
     this.endedBy = loaded.kind === "unreadable" ? undefined : loaded.reason;
     if (loaded.kind !== "ended") this.#unreadable = handle;
     return undefined;
   }
 
   /**
-   * Deletes the old session, with a second attempt if the store fails. If that finds nothing, the
-   * first attempt deleted it or a logout did. The two look the same, and a logout must win.
+   * Replaces the old session by the trace, with a second attempt if the store fails.
+   *
+   * @param found the last that is known of the old session
+   * @returns what the trace has replaced; undefined if a logout or another sign-in came first
    */
-  #remove(handle: Handle): Promise<Stored | undefined> {
-    const { store } = this.#parts.options;
-    return store.delete(handle.key).catch(() => store.delete(handle.key));
+  async #leaveTrace(old: Handle, found: Found, trace: SignInTrace): Promise<Found | undefined> {
+    const { entries, oldTraces, options } = this.#parts;
+    const entry = entries.traceEntryOf(trace, old);
+    let last = found;
+    let hasFailed = false;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      let isReplaced = false;
+      try {
+        isReplaced = await options.store.replace(old.key, entry, last.stored.version);
+      } catch (error) {
+        if (hasFailed) throw error;
+        hasFailed = true;
+      }
+      const stored = isReplaced ? undefined : await options.store.get(old.key);
+      const loaded = stored && entries.loaded(stored, old);
+      if (loaded?.kind === "found") {
+        last = loaded;
+        continue;
+      }
+      // The attempt that failed has written it after all: no other sign-in has this state.
+      const isOurs =
+        hasFailed && loaded?.kind === "replaced" && loaded.trace.stateHash === trace.stateHash;
+      if (!isReplaced && !isOurs) return undefined;
+      if (last.stored.expiresAt > entry.expiresAt) oldTraces.left(old.key);
+      return last;
+    }
+    throw new StoreUnavailableError("The session store refused every write.");
   }
 
   /** The session continues under a new key. */
@@ -316,18 +405,25 @@ class BundledSession implements UserSession {
     this.setCookies = [setCookie({ ...this.#parts.cookie, value, maxAge })];
   }
 
-  /**
-   * Another request may have changed the record again: this copy serves the current request only,
-   * and its version is not known.
-   */
+  /** Another request may have changed the record again: this copy serves the current request only. */
   #keepWritten(record: SessionRecord, entry: Entry): SessionRecord {
-    this.#keep({ record, stored: { ...entry, version: "" } });
+    this.#keep({ record, stored: { ...entry, version: undefined } });
     return record;
   }
 
-  #keep(found: Found | undefined): SessionRecord | undefined {
-    this.#found = found;
-    this.#read = Promise.resolve(found?.record);
-    return found?.record;
+  #keep(known: Known | undefined): SessionRecord | undefined {
+    this.#known = known;
+    this.#read = Promise.resolve(known?.record);
+    return known?.record;
   }
+}
+
+/** Whether the store may compare the version: the request has not written the record since. */
+function isFound(known: Known): known is Found {
+  return known.stored.version !== undefined;
+}
+
+/** Whether what was found under a replaced key is there because the session ended afterwards. */
+function isEndTrace({ summary }: Entry): boolean {
+  return summary !== undefined;
 }

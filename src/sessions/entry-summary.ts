@@ -3,7 +3,7 @@
  * cookie. It contains no token and no identity.
  */
 import type { EpochSeconds } from "../clock.js";
-import type { Entry, Stored } from "../ports/session-store.js";
+import type { Entry } from "../ports/session-store.js";
 import { isObject } from "../record/json.js";
 import type { Sealer } from "./seal.js";
 import { labelOf } from "./session-label.js";
@@ -39,13 +39,29 @@ export interface SessionSummary {
    * the reason.
    */
   readonly isEnded: boolean;
+  /** The algorithm of the newest ID token's signature. Null: an earlier release wrote the summary. */
+  readonly idTokenAlg: string | null;
+  /** What a later release has written. */
+  readonly others: Readonly<Record<string, unknown>>;
 }
+
+/** The members that this release writes. */
+const MEMBERS = [
+  "v",
+  "login_at",
+  "label",
+  "active_at",
+  "iat",
+  "session_expiry",
+  "is_ended",
+  "id_token_alg",
+];
 
 /** Undefined: it is under an unknown key, was modified, or has another format. */
 export function readSummary(
   sealer: Sealer,
   key: string,
-  stored: Stored,
+  stored: Entry,
 ): SessionSummary | undefined {
   const members = readSummaryJson(sealer, key, stored);
   if (members === undefined) return undefined;
@@ -56,6 +72,8 @@ export function readSummary(
     signedInIat: stampOf(members["iat"]),
     sessionExpiry: stampOf(members["session_expiry"]),
     isEnded: members["is_ended"] === true,
+    idTokenAlg: typeof members["id_token_alg"] === "string" ? members["id_token_alg"] : null,
+    others: Object.fromEntries(Object.entries(members).filter(([name]) => !MEMBERS.includes(name))),
   };
 }
 
@@ -63,7 +81,7 @@ export function readSummary(
 export function readSummaryJson(
   sealer: Sealer,
   key: string,
-  { summary }: Stored,
+  { summary }: Entry,
 ): Record<string, unknown> | undefined {
   const json = parsedJson(summary && sealer.openSummary(summary, key));
   return isObject(json) && json["v"] === 1 ? json : undefined;

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
-import type { SeenSession, Change, Updated, UserSession } from "../ports/user-session.js";
+import type {
+  SeenSession,
+  Change,
+  Regeneration,
+  Updated,
+  UserSession,
+} from "../ports/user-session.js";
 import { keepsData } from "../record/application-data.js";
+import type { EndReason, SessionEnd } from "../record/end-reason.js";
 import { isObject } from "../record/json.js";
 import {
   EMPTY_RECORD,
@@ -11,7 +18,7 @@ import {
   withoutInherited,
   type SessionRecord,
 } from "../record/record.js";
-import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
+import type { PolicySettings } from "../record/session-policy.js";
 import { parseRecord, storedKeys } from "../record/stored-form.js";
 import { createSessionEndWatch, type SessionEndWatch, type Looked } from "./session-end-watch.js";
 import type { SessionEntriesOptions } from "./session-entries.js";
@@ -161,7 +168,7 @@ class SessionInFramework implements UserSession {
     });
   }
 
-  regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
+  regenerate(change: Change, { replaced }: Regeneration): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);

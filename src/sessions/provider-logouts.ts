@@ -1,5 +1,5 @@
 import { epochSeconds, type EpochSeconds } from "../clock.js";
-import { StoreUnavailableError } from "../errors.js";
+import { ProviderRefusedError, StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { Stored } from "../ports/session-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
@@ -40,6 +40,8 @@ export interface ProviderLogouts {
    * session is not stored yet finds it.
    *
    * @param announce called for each session as soon as it has ended, also if a later one fails
+   * @throws ProviderRefusedError `logout_token_alg`: it ends no session, and those that it names, or
+   *   the client's newest ID token, were signed with another algorithm
    */
   end(token: LogoutToken, announce: () => void): Promise<void>;
   /**
@@ -91,10 +93,17 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
   const reason = "logged_out_at_provider";
 
   return {
-    async end({ sid, sub, iat, issuer }, announce) {
+    async end({ sid, sub, iat, issuer, onlySignedWith, isUnusual = false }, announce) {
+      let [ended, signedOtherwise] = [0, 0];
       // If the summary cannot be read, the session ends.
-      const isConcerned = (key: string, stored: Stored) =>
-        isNotNewer(readSummary(sealer, key, stored)?.signedInIat, iat);
+      const isConcerned = (key: string, stored: Stored) => {
+        const { signedInIat, idTokenAlg = null } = readSummary(sealer, key, stored) ?? {};
+        if (!isNotNewer(signedInIat, iat)) return false;
+        if (onlySignedWith === undefined || (idTokenAlg ?? onlySignedWith) === onlySignedWith)
+          return true;
+        signedOtherwise += 1;
+        return false;
+      };
       const subject = sub ?? "";
       const hashes = sealer.subjectHashes({ ...client, issuer }, subject);
       const ofSubject = () => allPagesUnder(store, "subject", hashes);
@@ -102,8 +111,9 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
       // user alone.
       const withoutSid = (key: string, stored: Stored) =>
         stored.sid === undefined && isConcerned(key, stored);
-      const endAll = (list: () => EntryPages, belongs: typeof isConcerned) =>
-        ending.endListed(list, belongs, { reason, announce });
+      const endAll = async (list: () => EntryPages, belongs: typeof isConcerned) => {
+        ended += await ending.endListed(list, belongs, { reason, announce });
+      };
       const endConcerned = async () => {
         if (sid !== undefined) await endAll(withSid(sid), isConcerned);
         if (sub !== undefined)
@@ -118,10 +128,13 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
         () => false,
       );
       await endConcerned();
-      if (isRemembered) return;
-      // A full store refused to store the logout. Now it has space.
-      await remember(key, iat);
-      await endConcerned();
+      if (!isRemembered) {
+        // A full store refused to store the logout. Now it has space.
+        await remember(key, iat);
+        await endConcerned();
+      }
+      if (ended === 0 && (isUnusual || signedOtherwise > 0))
+        throw new ProviderRefusedError("logout_token_alg");
     },
     async endSid(sid, announce) {
       await ending.endListed(withSid(sid), () => true, { reason, announce });

@@ -6,6 +6,9 @@ const SEAL_VERSION = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** Each kind of sealed parameter has a key of its own. */
+export type ParameterPurpose = "form" | "response";
+
 /**
  * Encrypts session records at rest with AES-256-GCM. The key is derived from SECRET_KEY and the
  * cookie's value. The store has only the cookie's hash, so a stolen store cannot be decrypted, even
@@ -24,6 +27,16 @@ export interface Sealer {
    */
   sealSummary(plain: string, storeKey: string): Uint8Array;
   openSummary(sealed: Uint8Array, storeKey: string): string | undefined;
+  /** As `seal`, for the trace of a sign-in, which never opens as a record. */
+  sealTrace(plain: string, cookieValue: string, storeKey: string): Uint8Array;
+  openTrace(sealed: Uint8Array, cookieValue: string, storeKey: string): string | undefined;
+  /**
+   * As `sealSummary`, for a value that the browser passes on. Its key is that of the purpose alone.
+   *
+   * @param bound associated data: where and until when the value counts
+   */
+  sealParameter(plain: string, purpose: ParameterPurpose, bound: string): Uint8Array;
+  openParameter(sealed: Uint8Array, purpose: ParameterPurpose, bound: string): string | undefined;
   /**
    * The keyed hashes under which a user's sessions at one client are listed: with SECRET_KEY first,
    * then with each fallback. A session that was not written since a key rotation is still stored
@@ -59,10 +72,15 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
   // Derived once for each purpose: the derivation costs more than everything else.
   const records = keyring("idpauth record 1");
   const summaries = keyring("idpauth summary 1");
+  const traces = keyring("idpauth trace 1");
   const subjects = keyring("idpauth subject 1");
   const sids = keyring("idpauth sid 1");
   const logouts = keyring("idpauth logout 1");
   const accounts = derive(secretKey, "idpauth account 1");
+  const parameters: Readonly<Record<ParameterPurpose, Keyring>> = {
+    form: keyring("idpauth form 1"),
+    response: keyring("idpauth response 1"),
+  };
   return {
     seal: (plain, cookieValue, storeKey) =>
       encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
@@ -70,6 +88,13 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
       withEach(records, (key) => decrypt(sessionKey(key, cookieValue), storeKey, sealed)),
     sealSummary: (plain, storeKey) => encrypt(summaries[0], storeKey, plain),
     openSummary: (sealed, storeKey) => withEach(summaries, (key) => decrypt(key, storeKey, sealed)),
+    sealParameter: (plain, purpose, bound) => encrypt(parameters[purpose][0], bound, plain),
+    openParameter: (sealed, purpose, bound) =>
+      withEach(parameters[purpose], (key) => decrypt(key, bound, sealed)),
+    sealTrace: (plain, cookieValue, storeKey) =>
+      encrypt(sessionKey(traces[0], cookieValue), storeKey, plain),
+    openTrace: (sealed, cookieValue, storeKey) =>
+      withEach(traces, (key) => decrypt(sessionKey(key, cookieValue), storeKey, sealed)),
     subjectHashes: ({ issuer, clientId }, subject) =>
       hashesOf(subjects, [issuer, clientId, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
@@ -100,10 +125,10 @@ function keyedHash(key: Buffer, fields: readonly string[]): string {
   return hmac.digest("base64url");
 }
 
-function encrypt(key: Buffer, storeKey: string, plain: string): Uint8Array {
+function encrypt(key: Buffer, bound: string, plain: string): Uint8Array {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, iv);
-  cipher.setAAD(associated(storeKey));
+  cipher.setAAD(associated(bound));
   return Buffer.concat([
     Buffer.of(SEAL_VERSION),
     iv,
@@ -122,12 +147,12 @@ function withEach(ring: Keyring, open: (key: Buffer) => string | undefined): str
   return undefined;
 }
 
-function decrypt(key: Buffer, storeKey: string, sealed: Uint8Array): string | undefined {
+function decrypt(key: Buffer, bound: string, sealed: Uint8Array): string | undefined {
   if (sealed.length < 1 + IV_BYTES + TAG_BYTES || sealed[0] !== SEAL_VERSION) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(1, 1 + IV_BYTES), {
     authTagLength: TAG_BYTES,
   });
-  decipher.setAAD(associated(storeKey));
+  decipher.setAAD(associated(bound));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   try {
     return (
@@ -140,6 +165,6 @@ function decrypt(key: Buffer, storeKey: string, sealed: Uint8Array): string | un
   }
 }
 
-function associated(storeKey: string): Buffer {
-  return Buffer.from(`${String(SEAL_VERSION)}:${storeKey}`);
+function associated(bound: string): Buffer {
+  return Buffer.from(`${String(SEAL_VERSION)}:${bound}`);
 }

@@ -1,7 +1,8 @@
 import { epochSeconds, type Clock } from "../clock.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { UserSession } from "../ports/user-session.js";
-import { judge, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+import type { SessionEnd } from "../record/end-reason.js";
+import { judge, type PolicySettings } from "../record/session-policy.js";
 import type { Shutdown } from "../work/shutdown.js";
 
 /** The reason of the signal of `whenEnded`: the session of the request has ended, or the process. */
@@ -38,41 +39,100 @@ export interface EndSignalOptions {
  *
  * @param open opens the session of the request anew; what it throws, this throws
  */
-export function whenEnded(
-  open: () => UserSession,
-  { policy, clock, onClose, shutdown }: EndSignalOptions,
-): AbortSignal {
+export function whenEnded(open: () => UserSession, options: EndSignalOptions): AbortSignal {
   const controller = new AbortController();
-  let release: (() => void) | undefined;
-  let isClosed = false;
-  const end = (reason: SessionEnd | "closing") => {
-    if (!isClosed) controller.abort(new SessionEndedError(reason));
-    isClosed = true;
-    stay?.();
-  };
-  const begin = async (opened: UserSession | undefined) => {
-    const session = opened ?? open();
-    const record = await session.read();
-    if (isClosed) return;
-    const verdict = judge(record, policy, epochSeconds(clock));
-    if (verdict.kind !== "ended") release = session.watchEnd(end);
-    else end(record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason);
-  };
-  const attempt = (opened?: UserSession) => {
-    begin(opened).catch(() => {
-      // An outage ends no session.
-      if (!isClosed) release = clock.timer(RETRY_MS, () => attempt());
-    });
-  };
-  attempt(open());
-  const stay = shutdown?.onClosing(() => {
-    end("closing");
-    release?.();
+  const opened = open();
+  const waiting = new WaitingForEnd(options, (error) => {
+    controller.abort(error);
   });
-  onClose(() => {
-    isClosed = true;
-    release?.();
-    stay?.();
+  waiting.attempt(open, opened);
+  options.onClose(() => {
+    waiting.close();
   });
   return controller.signal;
+}
+
+/** Where an end is waited for without a signal, which would cost a kilobyte for each connection. */
+export interface WaitOptions extends Pick<EndSignalOptions, "policy" | "clock" | "shutdown"> {
+  /** Called once, unless the wait was closed before, and never before this function returns. */
+  readonly onEnd: (error: SessionEndedError) => void;
+}
+
+/**
+ * Calls a function when the session ends, as {@link whenEnded} aborts its signal.
+ *
+ * @returns what ends the wait
+ */
+export function waitForEnd(
+  open: () => UserSession,
+  { onEnd, ...options }: WaitOptions,
+): { close(): void } {
+  const opened = open();
+  const waiting = new WaitingForEnd(options, onEnd);
+  waiting.attempt(open, opened);
+  return waiting;
+}
+
+/**
+ * Waits for the end of one session. An object keeps less memory than functions that share their
+ * variables, and nothing of the attempts: as long as the connection is open, it stays.
+ */
+class WaitingForEnd {
+  readonly #onEnd: WaitOptions["onEnd"];
+  readonly #policy: PolicySettings;
+  readonly #clock: Clock;
+  readonly #stay: (() => void) | undefined;
+  #release: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(
+    { policy, clock, shutdown }: Omit<WaitOptions, "onEnd">,
+    onEnd: WaitOptions["onEnd"],
+  ) {
+    this.#onEnd = onEnd;
+    this.#policy = policy;
+    this.#clock = clock;
+    this.#stay = shutdown?.onClosing(() => {
+      this.#end("closing");
+      this.#release?.();
+    });
+  }
+
+  /** @param opened undefined: `open` opens it again, after an outage */
+  attempt(open: () => UserSession, opened?: UserSession): void {
+    this.#begin(open, opened).catch(() => {
+      // An outage ends no session.
+      if (this.#isClosed) return;
+      this.#release = this.#clock.timer(RETRY_MS, () => {
+        this.attempt(open);
+      });
+    });
+  }
+
+  /** The response is complete, or the browser has left. */
+  close(): void {
+    this.#isClosed = true;
+    this.#release?.();
+    this.#stay?.();
+  }
+
+  async #begin(open: () => UserSession, opened: UserSession | undefined): Promise<void> {
+    const session = opened ?? open();
+    const record = await session.read();
+    if (this.#isClosed) return;
+    const verdict = judge(record, this.#policy, epochSeconds(this.#clock));
+    if (verdict.kind === "ended")
+      this.#end(record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason);
+    else
+      this.#release = session.watchEnd((reason) => {
+        this.#end(reason);
+      });
+  }
+
+  #end(reason: SessionEnd | "closing"): void {
+    const isFirst = !this.#isClosed;
+    this.#isClosed = true;
+    this.#stay?.();
+    if (isFirst) this.#onEnd(new SessionEndedError(reason));
+  }
 }

@@ -1,13 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { SessionEnd } from "../record/end-reason.js";
 import type { SessionRecord } from "../record/record.js";
-import {
-  judge,
-  untilEnd,
-  type EndReason,
-  type PolicySettings,
-  type SessionEnd,
-} from "../record/session-policy.js";
+import { judge, untilEnd, type PolicySettings } from "../record/session-policy.js";
 import type { EndAnnouncements } from "./store-failures.js";
 
 /** Milliseconds between two checks of the limits of the watched sessions. */
@@ -32,7 +27,7 @@ export interface Looked {
   /** Undefined: the session is gone. */
   readonly record: SessionRecord | undefined;
   /** Why it is gone, if it left a trace. */
-  readonly reason?: EndReason | undefined;
+  readonly reason?: SessionEnd | undefined;
 }
 
 /**

@@ -2,6 +2,8 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { Entry, Stored } from "../ports/session-store.js";
+import type { SignInTrace } from "../ports/user-session.js";
+import type { SessionEnd } from "../record/end-reason.js";
 import { deepFreeze, isTooDeep, MAX_RECORD_LEVELS } from "../record/json.js";
 import {
   clientOf,
@@ -19,6 +21,12 @@ import { tracedReason, type TracedReason } from "./end-trace.js";
 import { parsedJson, readSummary, sealedSummary, stampOf } from "./entry-summary.js";
 import type { Sealer } from "./seal.js";
 import type { Looked } from "./session-end-watch.js";
+import {
+  readSignInTrace,
+  SIGN_IN_TRACE_SECONDS,
+  signInTraceOf,
+  type ReadTrace,
+} from "./sign-in-trace.js";
 import type { ReportedStore } from "./store-failures.js";
 
 /** The cookie value that leads to a session, and the key that the session is stored under. */
@@ -60,6 +68,8 @@ interface KeptOfSession {
    * the epoch, with a fraction. Null: an earlier release wrote the entry.
    */
   readonly activeAt: number | null;
+  /** What a later release has written into the summary. */
+  readonly others?: Readonly<Record<string, unknown>>;
   /** Of a signed-in session that exists already. */
   readonly expiresAt?: EpochSeconds;
 }
@@ -72,11 +82,13 @@ export interface Inserted {
 
 /** What the store has under a session's key. */
 export type Loaded =
-  | { readonly kind: "found"; readonly found: Found }
+  | ({ readonly kind: "found" } & Found)
   /** Only the trace of a session that ended without its cookie. */
   | { readonly kind: "ended"; readonly reason: TracedReason }
   /** A session of a provider that the settings no longer contain. */
   | { readonly kind: "removed"; readonly reason: "provider_removed" }
+  /** Only the trace of the sign-in that gave the session another key. */
+  | { readonly kind: "replaced"; readonly trace: ReadTrace }
   /** A record that this process cannot read. A caller must not take it for a logout. */
   | { readonly kind: "unreadable" };
 
@@ -93,7 +105,7 @@ export interface SessionEntries {
   /** Returns the entry of the same record, renewed by the user's activity. */
   renewalOf(found: Found, handle: Handle, expiresAt: EpochSeconds): Entry;
   /** When the session was last renewed by activity. Undefined: not known. */
-  activeAt(key: string, stored: Stored): number | undefined;
+  activeAt(key: string, stored: Entry): number | undefined;
   /** Undefined: this process cannot read the record, or the record belongs to another client. */
   recordOf(stored: Stored, handle: Handle): SessionRecord | undefined;
   /**
@@ -101,12 +113,14 @@ export interface SessionEntries {
    * was removed.
    */
   endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined;
+  /** Returns the entry that a sign-in leaves under the key that it replaces. */
+  traceEntryOf(trace: SignInTrace, handle: Handle): Entry;
   /** Stores a record that has just begun, under a new key. @throws StoreUnavailableError */
   insertNew(record: SessionRecord, label: string | null): Promise<Inserted>;
   /** Deletes an entry whose cookie no browser has, whether it was written or not. Never rejects. */
   discard(handle: Handle): Promise<void>;
-  /** Reads a session. Undefined: the store has nothing under its key. */
-  load(handle: Handle): Promise<Loaded | undefined>;
+  /** Returns what a session's entry is. */
+  loaded(stored: Stored, handle: Handle): Loaded;
   /** Reads the sessions of several handles. */
   look(handles: readonly Handle[]): Promise<Looked[]>;
 }
@@ -137,7 +151,7 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
   function fieldsWithoutCookie(
     record: SessionRecord,
     key: string,
-    { label, activeAt }: KeptOfSession,
+    { label, activeAt, others }: KeptOfSession,
   ): Partial<Entry> {
     const { sealer, clients } = options;
     const { id_info: claims, idp_login_at: loginAt, idp_state: state } = record;
@@ -148,12 +162,14 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
       subject: sealer.subjectHashes({ ...client, issuer }, textOf(claims?.sub))[0],
       ...(state.sid !== undefined && { sid: sealer.sidHashes(client, state.sid)[0] }),
       summary: sealedSummary(sealer, key, {
+        ...others,
         login_at: stampOf(loginAt) ?? undefined,
         label: label ?? undefined,
         active_at: activeAt ?? undefined,
         iat: state.signed_in_iat,
         session_expiry: stampOf(state.session_expiry) ?? undefined,
         is_ended: state.ended === undefined ? undefined : true,
+        id_token_alg: state.id_token_alg,
       }),
     };
   }
@@ -163,16 +179,21 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
   }
 
   function replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
-    const { label = null, activeAt = null } = readSummary(options.sealer, handle.key, stored) ?? {};
-    return entryOf(record, handle, { label, activeAt, expiresAt: stored.expiresAt });
+    const {
+      label = null,
+      activeAt = null,
+      others = {},
+    } = readSummary(options.sealer, handle.key, stored) ?? {};
+    return entryOf(record, handle, { label, activeAt, others, expiresAt: stored.expiresAt });
   }
 
   function renewalOf({ record, stored }: Found, handle: Handle, expiresAt: EpochSeconds): Entry {
-    const label = readSummary(options.sealer, handle.key, stored)?.label ?? null;
-    return entryOf(record, handle, { label, activeAt: options.clock.now() / 1000, expiresAt });
+    const { label = null, others = {} } = readSummary(options.sealer, handle.key, stored) ?? {};
+    const activeAt = options.clock.now() / 1000;
+    return entryOf(record, handle, { label, activeAt, others, expiresAt });
   }
 
-  function activeAt(key: string, stored: Stored): number | undefined {
+  function activeAt(key: string, stored: Entry): number | undefined {
     return readSummary(options.sealer, key, stored)?.activeAt ?? undefined;
   }
 
@@ -196,6 +217,11 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
       : { ...record, idp_last_active: stored.lastActive };
   }
 
+  function traceEntryOf(trace: SignInTrace, handle: Handle): Entry {
+    const expiresAt = epochSeconds(options.clock) + SIGN_IN_TRACE_SECONDS;
+    return signInTraceOf(options.sealer, handle, { ...trace, expiresAt });
+  }
+
   async function insertNew(record: SessionRecord, label: string | null): Promise<Inserted> {
     const value = newCookieValue();
     const handle = { value, key: storeKeyOf(value) };
@@ -213,23 +239,32 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
     await options.store.delete(key).catch(() => undefined);
   }
 
-  async function load(handle: Handle): Promise<Loaded | undefined> {
-    const stored = await options.store.get(handle.key);
-    if (stored === undefined) return undefined;
+  function loaded(stored: Stored, handle: Handle): Loaded {
     const record = recordOf(stored, handle);
-    if (record !== undefined) return { kind: "found", found: { record, stored } };
+    if (record !== undefined) return { kind: "found", record, stored };
     const reason = endOf(stored, handle);
-    if (reason === undefined) return { kind: "unreadable" };
-    return reason === "provider_removed" ? { kind: "removed", reason } : { kind: "ended", reason };
+    if (reason === "provider_removed") return { kind: "removed", reason };
+    if (reason !== undefined) return { kind: "ended", reason };
+    const trace = readSignInTrace(options.sealer, handle, stored);
+    return trace === undefined ? { kind: "unreadable" } : { kind: "replaced", trace };
   }
 
   async function look(handles: readonly Handle[]): Promise<Looked[]> {
     const found = await options.store.getMany(handles.map(({ key }) => key));
     return handles.map((handle) => {
       const stored = found.get(handle.key);
-      const reason = stored && (endOf(stored, handle) ?? "no_credentials");
-      return { record: stored && recordOf(stored, handle), reason };
+      return {
+        record: stored && recordOf(stored, handle),
+        reason: stored && endIn(stored, handle),
+      };
     });
+  }
+
+  function endIn(stored: Stored, handle: Handle): SessionEnd {
+    const reason = endOf(stored, handle);
+    if (reason !== undefined) return reason;
+    const trace = readSignInTrace(options.sealer, handle, stored);
+    return trace === undefined ? "no_credentials" : "replaced";
   }
 
   /** A store in this process keeps the record itself, any other encrypted bytes. */
@@ -260,9 +295,10 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
     activeAt,
     recordOf,
     endOf,
+    traceEntryOf,
     insertNew,
     discard,
-    load,
+    loaded,
     look,
   };
 }

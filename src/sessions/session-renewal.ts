@@ -1,6 +1,6 @@
 /** When the user's activity extends the life of a session's entry and sends its cookie again. */
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import type { Stored } from "../ports/session-store.js";
+import type { Entry } from "../ports/session-store.js";
 import {
   expiryWithCookie,
   expiryWithoutCookie,
@@ -24,7 +24,7 @@ export interface SessionRenewal {
    *
    * @param sendsCookie whether the response sends the cookie
    */
-  renewedUntil(key: string, stored: Stored, sendsCookie: boolean): EpochSeconds | undefined;
+  renewedUntil(key: string, stored: Entry, sendsCookie: boolean): EpochSeconds | undefined;
 }
 
 export function createSessionRenewal(options: SessionRenewalOptions): SessionRenewal {
@@ -37,14 +37,15 @@ export function createSessionRenewal(options: SessionRenewalOptions): SessionRen
       const now = epochSeconds(clock);
       const fullLife = now + sessionTtl;
       const isCookieDue = sendsCookie && lacksCookie(expiresAt) && expiresAt <= fullLife;
-      // After IDP_SESSION_TTL was lowered, the life isn't extended, but the activity is recorded.
-      const isActivityDue = () =>
-        recordsActivity &&
-        expiresAt > fullLife + 1 &&
-        now - (entries.activeAt(key, stored) ?? 0) >= interval;
-      return isCookieDue || fullLife - expiresAt >= interval || isActivityDue()
-        ? (sendsCookie ? expiryWithCookie : expiryWithoutCookie)(fullLife)
-        : undefined;
+      const isDue =
+        isCookieDue ||
+        fullLife - expiresAt >= interval ||
+        // After IDP_SESSION_TTL was lowered, the life isn't extended, but the activity is recorded.
+        (recordsActivity &&
+          expiresAt > fullLife + 1 &&
+          now - (entries.activeAt(key, stored) ?? 0) >= interval);
+      if (!isDue) return undefined;
+      return sendsCookie ? expiryWithCookie(fullLife) : expiryWithoutCookie(fullLife);
     },
   };
 }

@@ -24,11 +24,8 @@ const WAITING_BYTES = 65_536;
 
 /** What a stream needs of its request and of the component. */
 export interface StreamParts {
-  /**
-   * Returns the signal of the session's end. Its argument takes the function to call when the
-   * stream closes.
-   */
-  readonly watch: (onClose: (close: () => void) => void) => AbortSignal;
+  /** Calls a function when the session ends, and never before it returns. Returns what ends that. */
+  readonly watch: (onEnd: (error: SessionEndedError) => void) => { close(): void };
   readonly clock: Clock;
   readonly shutdown: Shutdown;
   /** Called once when the stream has closed. */
@@ -37,88 +34,104 @@ export interface StreamParts {
   readonly handedOver?: Promise<void>;
 }
 
-interface OpenedStream {
-  readonly stream: EventStream;
+const ENCODER = new TextEncoder();
+const STRATEGY = new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES });
+
+/**
+ * The stream of a session. An event that the browser doesn't read in time fills no memory. A
+ * process can have thousands of idle streams: an object keeps less memory than functions that share
+ * their variables.
+ */
+export class SessionStream {
   readonly body: ReadableStream<Uint8Array>;
-  /** Breaks the body off if something of it hasn't been read. */
-  readonly breakOff: () => void;
-}
+  readonly #clock: Clock;
+  readonly #closed: (() => void) | undefined;
+  readonly #handedOver: Promise<void> | undefined;
+  readonly #watching: { close(): void };
+  readonly #stay: () => void;
+  readonly #comment = (): void => {
+    if (this.#output.desiredSize === WAITING_BYTES) this.#write(":\n\n");
+    this.#stopComments = this.#clock.timer(COMMENT_INTERVAL_MS, this.#comment);
+  };
+  #output!: ReadableStreamDefaultController<Uint8Array>;
+  #stopComments: () => void;
+  #isOpen = true;
+  /** Made when the application first asks for the signal. */
+  #left: AbortController | undefined;
+  #hasLeft = false;
+  #leftBy: unknown;
 
-/** Opens the stream of a session. An event that the browser doesn't read in time fills no memory. */
-export function openSessionStream(parts: StreamParts): OpenedStream {
-  const { watch, clock, shutdown, closed, handedOver = Promise.resolve() } = parts;
-  const encoder = new TextEncoder();
-  const left = new AbortController();
-  const releases: (() => void)[] = closed === undefined ? [] : [closed];
-  let output!: ReadableStreamDefaultController<Uint8Array>;
-  let stopComments: () => void;
-
-  function write(text: string): void {
-    output.enqueue(encoder.encode(text));
-  }
-
-  function commentLater(): void {
-    stopComments = clock.timer(COMMENT_INTERVAL_MS, () => {
-      if (output.desiredSize === WAITING_BYTES) write(":\n\n");
-      commentLater();
+  constructor({ watch, clock, shutdown, closed, handedOver }: StreamParts) {
+    this.#clock = clock;
+    this.#closed = closed;
+    this.#handedOver = handedOver;
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#output = controller;
+        },
+        cancel: () => {
+          this.#leave();
+        },
+      },
+      STRATEGY,
+    );
+    const pause = RETRY_MS + Math.floor(Math.random() * RETRY_MS);
+    this.#write(`retry: ${pause}\n: open\n\n`);
+    this.#stopComments = clock.timer(COMMENT_INTERVAL_MS, this.#comment);
+    this.#watching = watch((error) => {
+      if (this.#isOpen) this.#write(endedText(error.reason));
+      this.end(error);
+    });
+    // Without a word, so that the browser connects again after its pause.
+    this.#stay = shutdown.onClosing(() => {
+      this.end(new SessionEndedError("closing"));
     });
   }
 
-  let isOpen = true;
-  function leave(reason?: unknown): void {
-    if (!isOpen) return;
-    isOpen = false;
-    stopComments();
-    for (const release of releases) release();
-    void handedOver.then(() => {
-      left.abort(reason);
-    });
+  /** See {@link EventStream}. */
+  get signal(): AbortSignal {
+    if (this.#left === undefined) {
+      this.#left = new AbortController();
+      if (this.#hasLeft) this.#left.abort(this.#leftBy);
+    }
+    return this.#left.signal;
   }
 
-  function end(reason?: unknown): void {
-    if (!isOpen) return;
-    output.close();
-    leave(reason);
-  }
-
-  const ended = watch((release) => releases.push(release));
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        output = controller;
-      },
-      cancel() {
-        leave();
-      },
-    },
-    new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES }),
-  );
-  const pause = RETRY_MS + Math.floor(Math.random() * RETRY_MS);
-  write(`retry: ${pause}\n: open\n\n`);
-  commentLater();
-  ended.addEventListener("abort", () => {
-    const error = ended.reason as SessionEndedError;
-    if (isOpen) write(endedText(error.reason));
-    end(error);
-  });
-  // Without a word, so that the browser connects again after its pause.
-  const stay = shutdown.onClosing(() => {
-    end(new SessionEndedError("closing"));
-  });
-  releases.push(stay);
-  const send: EventStream["send"] = (data, options) => {
+  send(data: unknown, options?: Parameters<EventStream["send"]>[1]): boolean {
     const text = eventText(data, options);
-    if (!isOpen || (output.desiredSize ?? 0) <= 0) return false;
-    write(text);
+    if (!this.#isOpen || (this.#output.desiredSize ?? 0) <= 0) return false;
+    this.#write(text);
     return true;
-  };
-  const close = () => {
-    end();
-  };
-  const breakOff = () => {
-    output.error(new SessionEndedError("closing"));
-  };
-  return { stream: { send, signal: left.signal, close }, body, breakOff };
+  }
+
+  end(reason?: unknown): void {
+    if (!this.#isOpen) return;
+    this.#output.close();
+    this.#leave(reason);
+  }
+
+  /** Breaks the body off if something of it hasn't been read. */
+  breakOff(): void {
+    this.#output.error(new SessionEndedError("closing"));
+  }
+
+  #write(text: string): void {
+    this.#output.enqueue(ENCODER.encode(text));
+  }
+
+  #leave(reason?: unknown): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#stopComments();
+    this.#watching.close();
+    this.#stay();
+    this.#closed?.();
+    void (this.#handedOver ?? Promise.resolve()).then(() => {
+      [this.#hasLeft, this.#leftBy] = [true, reason];
+      this.#left?.abort(reason);
+    });
+  }
 }
 
 /** What a stream of the application needs besides. */
@@ -144,8 +157,8 @@ export async function openApplicationStream<Sent>(
     throw new IdpAuthError("shutting_down", `${ERRORS.shutting_down.title}.`);
   let handOver!: () => void;
   const handedOver = new Promise<void>((resolve) => (handOver = resolve));
-  const opened = isHead ? undefined : openSessionStream({ ...parts, handedOver });
-  const stream = opened?.stream ?? closedStream(handedOver);
+  const opened = isHead ? undefined : new SessionStream({ ...parts, handedOver });
+  const stream = opened === undefined ? closedStream(handedOver) : streamOf(opened);
   try {
     const response = await respond({
       status: 200,
@@ -154,7 +167,11 @@ export async function openApplicationStream<Sent>(
     });
     if (opened && onClose) {
       // A browser that doesn't read what is left holds the server open.
-      const forget = parts.shutdown.add({ destroy: opened.breakOff });
+      const forget = parts.shutdown.add({
+        destroy: () => {
+          opened.breakOff();
+        },
+      });
       onClose(() => {
         forget();
         stream.close();
@@ -168,6 +185,17 @@ export async function openApplicationStream<Sent>(
     // Later than the caller, whose promise resolves first.
     setTimeout(handOver);
   }
+}
+
+/** What the application gets: functions that it can pass on without their object. */
+function streamOf(opened: SessionStream): EventStream {
+  return {
+    send: (data, options) => opened.send(data, options),
+    signal: opened.signal,
+    close: () => {
+      opened.end();
+    },
+  };
 }
 
 /** The stream of a response to HEAD, which has none. */
@@ -195,4 +223,6 @@ export const STREAM_HEADERS = {
   "Content-Type": "text/event-stream",
   // The buffer of nginx.
   "X-Accel-Buffering": "no",
+  // Seconds. The browser's client takes a stream for lost that has missed three comments.
+  "X-Idpauth-Heartbeat": String(COMMENT_INTERVAL_MS / 1000),
 } as const;

@@ -29,7 +29,7 @@ export interface ListedSession {
    * day.
    */
   readonly lastActive: EpochSeconds | null;
-  /** What the option `sessionLabel` returned when the user signed in. */
+  /** The name that the session got when the user signed in: the option `sessionLabel`. */
   readonly label: string | null;
   /** Whether it is the session of the given request. */
   readonly current: boolean;

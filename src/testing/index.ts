@@ -1,6 +1,6 @@
 /**
- * The kit for tests: a provider on a socket, sign-in without a browser, and the requirements of
- * stores and adapters, as tests for any runner and as a report without a runner.
+ * The kit for tests: a provider and an API on sockets, sign-in without a browser, and clocks. The
+ * suites for authors of stores and adapters are in `idpauth-conformance`.
  */
 export {
   compactJws,
@@ -62,72 +62,5 @@ export {
 export { providersEnv } from "./providers-env.js";
 export { settled, type Settles } from "./settled.js";
 export type { Served, TestedApplication } from "./sign-in/serve.js";
-export {
-  checkStore,
-  type GuaranteeVerdict,
-  type PropertyVerdict,
-  type StoreCheckOptions,
-  type StoreReport,
-} from "../conformance/store/check-store.js";
-export { formatStoreReport } from "../conformance/store/format-store-report.js";
-export type { StoreResult } from "../conformance/store/check-requirement.js";
-export { StoreRequirementError } from "../conformance/store/check-requirement.js";
-export {
-  GUARANTEES,
-  STORE_PROPERTIES,
-  type Guarantee,
-  type GuaranteeNumber,
-  type OptionalMethod,
-  type StoreProperty,
-  type StoreNeed,
-} from "../conformance/store/guarantees.js";
-export { storeRequirements } from "../conformance/store/requirements/index.js";
-export type { StoreRequirement } from "../conformance/store/requirements/requirement.js";
-export type {
-  StoreFactory,
-  StoreOutage,
-  StoreUnderTest,
-} from "../conformance/store/store-under-test.js";
-export {
-  testStore,
-  type RegisterTest,
-  type StoreTestOptions,
-  type TestContext,
-} from "../conformance/store/test-store.js";
-export {
-  checkAdapter,
-  type AdapterCheckOptions,
-  type AdapterReport,
-  type AdapterScope,
-} from "../conformance/adapter/check-adapter.js";
-export {
-  formatAdapterReport,
-  formatAdapterTable,
-} from "../conformance/adapter/format-adapter-report.js";
-export {
-  AdapterRequirementError,
-  type AdapterResult,
-} from "../conformance/adapter/check-requirement.js";
-export {
-  ADAPTER_FEATURES,
-  type EchoRoute,
-  type ApplicationAuth,
-  type AdapterFactory,
-  type AdapterFeature,
-  type ApplicationRoute,
-  type AdapterSetup,
-  type AdapterUnderTest,
-  type JsonRoute,
-  type ProxiedApi,
-  type RouteGuard,
-  type RunningApplication,
-  type StreamRoute,
-} from "../conformance/adapter/adapter-under-test.js";
-export type {
-  ApplicationStarter,
-  StageOptions,
-  StartedApplication,
-} from "../conformance/adapter/application-starter.js";
-export { adapterRequirements } from "../conformance/adapter/requirements/index.js";
-export type { AdapterRequirement } from "../conformance/adapter/requirements/requirement.js";
-export { testAdapter, type AdapterTestOptions } from "../conformance/adapter/test-adapter.js";
+export { liveStoreRequirements, type LiveStoreRequirement } from "./store/live-requirements.js";
+export { storeSteps, type InsertedEntry, type StoreToCheck } from "./store/store-steps.js";

@@ -8,6 +8,10 @@ const SHARED = ["SECRET_KEY", "BASE_URL", "IDP_DEBUG", "IDP_PROVIDERS"];
  * provider with its key, and what all share.
  *
  * @param providers under their keys: `providersEnv({ staff, customers })`
+ *
+ * @example
+ * const [staff, customers] = await Promise.all([startTestProvider(), startTestProvider()]);
+ * const auth = idpAuth({ env: providersEnv({ staff, customers }) });
  */
 export function providersEnv(
   providers: Readonly<Record<string, Pick<TestProvider, "env">>>,

@@ -11,10 +11,19 @@ import type {
 import {
   createAdapterAuth,
   describesBody,
+  eventStreamTo,
+  keepPrivate,
+  NodeRequest,
+  onClose,
+  sourceOf,
+  upgradesOf,
+  writeFresh,
+  writeReply,
   type Gate,
   type GuardResponsesOf,
   type Guards,
   type Stopped,
+  type UpgradeProxy,
   type Usage,
 } from "../../adapter.js";
 import type {
@@ -24,17 +33,6 @@ import type {
   IdpAuthNames,
   IdpAuthOptions,
 } from "../../index.js";
-import {
-  eventStreamTo,
-  keepPrivate,
-  NodeRequest,
-  onClose,
-  sourceOf,
-  upgradesOf,
-  writeFresh,
-  writeReply,
-  type UpgradeProxy,
-} from "../node/node.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
 import { frameworkSessionOf } from "./session-of-request.js";
 
@@ -136,6 +134,10 @@ export function idpAuth<
       source: (raw) => sourceOf(raw, (raw.socket as unknown) ? raw.ip : undefined),
       session: frameworkSessionOf,
       onClose: (raw, closed) => onClose(raw, closed, raw.res),
+      keepPrivate(raw) {
+        // An upgrade, and a request of Socket.IO, have no response.
+        if (raw.res !== undefined) keepPrivate(raw.res);
+      },
       middlewareRemedy:
         'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
     },
@@ -227,13 +229,13 @@ class ExpressRequest extends NodeRequest<Request> {
    */
   override get host(): string | undefined {
     const forwarded = this.message.headers["x-forwarded-host"];
-    return typeof forwarded === "string" && this.#trustsProxy
+    return typeof forwarded === "string" && this.trustsProxy
       ? forwarded.split(",", 1)[0]?.trim()
       : super.host;
   }
 
   /** A router without an application has no settings, and trusts no proxy. */
-  get #trustsProxy(): boolean {
+  get trustsProxy(): boolean {
     const app = this.message.app as Request["app"] | undefined;
     const isTrusted = app?.get("trust proxy fn") as IsTrusted | undefined;
     return isTrusted?.(this.message.socket.remoteAddress, 0) === true;

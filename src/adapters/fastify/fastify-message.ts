@@ -3,21 +3,19 @@ import type { Http2ServerRequest } from "node:http2";
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import {
+  breakOffWith,
+  cancelStream,
   GUARDED_CACHE_CONTROL,
   isStream,
+  keepHeadPrivate,
+  NodeRequest,
   onFirstClose,
+  readableOf,
+  sendHead,
   varyByCookie,
   type AnyReply,
   type BodyStream,
 } from "../../adapter.js";
-import {
-  breakOffWith,
-  cancelStream,
-  keepHeadPrivate,
-  NodeRequest,
-  readableOf,
-  sendHead,
-} from "../node/node.js";
 
 /** Any request of Fastify, whatever its server, schema, type provider and logger. */
 export interface AnyFastifyRequest {
@@ -27,6 +25,8 @@ export interface AnyFastifyRequest {
   readonly protocol: string;
   /** With the port, as Fastify's `trustProxy` decides. */
   readonly host: string;
+  /** The client's address and those of trusted proxies; undefined without `trustProxy`. */
+  readonly ips?: unknown;
   /** The result of Fastify's body parser. */
   readonly body?: unknown;
 }
@@ -71,6 +71,10 @@ export class FastifyMessage extends NodeRequest {
     const own = raw.headers.host ?? raw.headers[":authority"] ?? "";
     if (judged === own) return super.host;
     return judged === "" ? undefined : judged;
+  }
+
+  get trustsProxy(): boolean {
+    return this.#request.ips !== undefined;
   }
 
   override body(): unknown {

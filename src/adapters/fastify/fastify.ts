@@ -10,19 +10,19 @@ import type {
 } from "fastify";
 import {
   createAdapterAuth,
+  keepPrivate,
+  onClose,
+  rememberResponse,
+  responseTo,
+  sourceOf,
+  upgradesOf,
   type Gate,
   type GuardResponsesOf,
   type Guards,
   type Stopped,
+  type UpgradeProxy,
 } from "../../adapter.js";
 import type { AdapterAuth, EventStream, IdpAuthNames, IdpAuthOptions } from "../../index.js";
-import {
-  onClose,
-  rememberResponse,
-  sourceOf,
-  upgradesOf,
-  type UpgradeProxy,
-} from "../node/node.js";
 import { errorHooks } from "./fastify-errors.js";
 import {
   FastifyMessage,
@@ -146,6 +146,11 @@ export function idpAuth<
       source: (request) => sourceOf(request.raw, (request as FastifyRequest).ip),
       session: (request) => sessions?.of(request),
       onClose: (request, closed) => onClose(request.raw, closed),
+      keepPrivate(request) {
+        const response = responseTo(request.raw);
+        // A reply gives the headers of the response below it, and replaces them by its own.
+        if (response !== undefined) keepPrivate(response);
+      },
       middlewareRemedy:
         'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
     },

@@ -86,7 +86,7 @@ export interface FetchIdpAuth<
  * @example
  * const auth = idpAuth();
  * auth.start();
- * const reports = auth.idpRequired((request) => Response.json({ … }));
+ * const reports = auth.idpRequired((request) => Response.json({ path: new URL(request.url).pathname }));
  * const response = (await auth.fetch(request)) ?? (await reports(request));
  */
 export function idpAuth<
@@ -122,10 +122,13 @@ export function idpAuth<
     return (handler) => {
       gate.assertCalledWith(handler);
       return async (request, ...rest) => {
-        const stopped = await gate.enter(request)?.catch((error: unknown) => {
+        let stopped: Stopped | undefined;
+        try {
+          stopped = await gate.enter(request);
+        } catch (error) {
           responses.end(request);
           throw error;
-        });
+        }
         if (stopped !== undefined) {
           const response = await stoppedResponse(gate, stopped, request);
           return gate.streams === true ? responses.follow(request, response) : response;

@@ -1,5 +1,11 @@
 import type { Context } from "hono";
-import type { AnyReply, Closable, FrameworkSource } from "../../adapter.js";
+import {
+  GUARDED_CACHE_CONTROL,
+  varyByCookie,
+  type AnyReply,
+  type Closable,
+  type FrameworkSource,
+} from "../../adapter.js";
 import type { IdpRequest } from "../../index.js";
 import { toResponse, WebRequest } from "../fetch/fetch.js";
 
@@ -187,4 +193,16 @@ export function respond(c: Context, reply: AnyReply): Response {
     c.req.method === "HEAD" ? null : body,
     reply.status as Parameters<Context["status"]>[0],
   );
+}
+
+/**
+ * Keeps the response that a handler is about to make out of every cache, unless the application has
+ * set its own headers. Hono has a `Response` that the handler constructs itself as it is.
+ */
+export function keepNextPrivate(c: Context): void {
+  // Its stream may have begun.
+  if (c.finalized) return;
+  const { headers } = c.newResponse(null);
+  if (!headers.has("Cache-Control")) c.header("Cache-Control", GUARDED_CACHE_CONTROL);
+  c.header("Vary", varyByCookie(headers.get("Vary") ?? undefined));
 }

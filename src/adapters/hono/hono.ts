@@ -6,6 +6,7 @@ import {
   type Gate,
   type GuardResponsesOf,
   type Guards,
+  type Stopped,
 } from "../../adapter.js";
 import {
   IdpAuthError,
@@ -18,6 +19,7 @@ import { keepPrivate, OpenResponses, type EventStreamWithResponse } from "../fet
 import {
   closablesOf,
   isUpgrade,
+  keepNextPrivate,
   requestOf,
   respond,
   sourceOf,
@@ -55,8 +57,9 @@ export interface HonoIdpAuth<
   ): readonly Finding[];
   /**
    * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for:
-   * `(serve(app) as Server).on("upgrade", …)`. On Node.js. Bundled sessions only. False: the path
-   * is no API's.
+   * `(serve(app) as Server).on("upgrade", …)`. On Node.js. Bundled sessions only. False: a WebSocket
+   * whose path is no API's. True: idpauth responds, also to a request that offers another protocol,
+   * on every path.
    */
   readonly proxyUpgrade: (message: UpgradeMessage, socket: object, head: Uint8Array) => boolean;
   /**
@@ -113,6 +116,7 @@ export function idpAuth<
         if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);
         else onFirstClose(closables, closed);
       },
+      keepPrivate: keepNextPrivate,
     },
     {
       takes: "next",
@@ -123,12 +127,13 @@ export function idpAuth<
 
   async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
     // A WebSocket of an API is `proxyUpgrade`'s; here it would be passed on as a plain GET.
-    const entered =
-      gate.streams === true && isUpgrade(c) ? undefined : gate.enter(c, outgoingOf(c));
-    const stopped = await entered?.catch((error: unknown) => {
+    let stopped: Stopped | undefined;
+    try {
+      if (gate.streams !== true || !isUpgrade(c)) stopped = await gate.enter(c, outgoingOf(c));
+    } catch (error) {
       open.end(c);
       throw error;
-    });
+    }
     if (stopped !== undefined) {
       const response = (await gate.respond(stopped, [c, stopped], (reply) =>
         respond(c, reply),

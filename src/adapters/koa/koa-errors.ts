@@ -1,49 +1,47 @@
 import type { ExtendableContext } from "koa";
-import { describesBody, type IdpAuth } from "../../adapter.js";
+import { describesBody, writeFresh, type IdpAuth } from "../../adapter.js";
 import { IdpAuthError } from "../../index.js";
-import { writeFresh } from "../node/node.js";
 
 type OnError = ExtendableContext["onerror"];
 
+/** Those of every `auth` object. */
 const OURS = new WeakSet<OnError>();
 
 /**
- * Responds to an error of idpauth that no middleware of the application has caught, in place of
- * Koa's own `ctx.onerror`. An application's own `onerror`, such as that of koa-onerror, stays.
+ * Returns an `onerror` for the contexts of requests. It responds to an error of idpauth that no
+ * middleware of the application has caught, in place of Koa's own. Koa calls it as a method of the
+ * context, so all requests share one.
  */
-export function replaceOnError(
-  ctx: ExtendableContext,
-  uncaught: IdpAuth<ExtendableContext>["uncaught"],
-): void {
-  const before = ctx.onerror;
-  if (!OURS.has(before) && isReplaced(ctx)) return;
-  const onerror: OnError = (error) => {
+export function errorHandlerOf(uncaught: IdpAuth<ExtendableContext>["uncaught"]): OnError {
+  function onerror(this: ExtendableContext, error: Error | null): void {
+    const byKoa = (other: unknown) => {
+      this.app.context.onerror.call(this, other as Error);
+    };
     // Koa also calls it without an error, when the response has ended.
-    if (!(error instanceof IdpAuthError) || ctx.headerSent || !ctx.writable) {
-      before.call(ctx, error);
+    if (!(error instanceof IdpAuthError) || this.headerSent || !this.writable) {
+      byKoa(error);
       return;
     }
     Promise.resolve()
-      .then(() => uncaught(error, ctx))
-      .then(
-        (reply) => {
-          if (reply === undefined) {
-            before.call(ctx, error);
-            return;
-          }
-          ctx.app.emit("error", error, ctx);
-          writeFresh(ctx.res, reply, describesBody);
-        },
-        (failed: unknown) => {
-          before.call(ctx, failed as Error);
-        },
-      );
-  };
+      .then(() => uncaught(error, this))
+      .then((reply) => {
+        if (reply === undefined) {
+          byKoa(error);
+          return;
+        }
+        this.app.emit("error", error, this);
+        writeFresh(this.res, reply, describesBody);
+      }, byKoa);
+  }
   OURS.add(onerror);
-  ctx.onerror = onerror;
+  return onerror;
 }
 
-/** Whether the application has replaced the `onerror` that all contexts of Koa inherit. */
-function isReplaced(ctx: ExtendableContext): boolean {
-  return Object.hasOwn(ctx, "onerror") || Object.hasOwn(ctx.app.context, "onerror");
+/**
+ * Replaces the `onerror` that all contexts of Koa inherit. An application's own, such as that of
+ * koa-onerror, stays.
+ */
+export function replaceOnError(ctx: ExtendableContext, onerror: OnError): void {
+  const isOwn = Object.hasOwn(ctx, "onerror") && !OURS.has(ctx.onerror);
+  if (!isOwn && !Object.hasOwn(ctx.app.context, "onerror")) ctx.onerror = onerror;
 }

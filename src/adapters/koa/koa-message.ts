@@ -1,6 +1,12 @@
 import type { ExtendableContext } from "koa";
-import { isStream, type AnyReply } from "../../adapter.js";
-import { cancelStream, NodeRequest, sendStream, writeReply } from "../node/node.js";
+import {
+  cancelStream,
+  isStream,
+  NodeRequest,
+  sendStream,
+  writeReply,
+  type AnyReply,
+} from "../../adapter.js";
 
 /** A request of Koa: that of node:http, with Koa's original URL and its setting `app.proxy`. */
 export class KoaRequest extends NodeRequest {
@@ -38,8 +44,12 @@ export class KoaRequest extends NodeRequest {
    * `app.proxy` trusts every client. It is read from the application that listens: a mounted
    * application runs with its context.
    */
+  get trustsProxy(): boolean {
+    return this.#ctx.app.proxy;
+  }
+
   #isForwarded(name: string): boolean {
-    return this.#ctx.app.proxy && Boolean(this.header(name));
+    return this.trustsProxy && Boolean(this.header(name));
   }
 }
 

@@ -8,10 +8,16 @@ import type {
 } from "koa";
 import {
   createAdapterAuth,
+  keepPrivate,
+  onClose,
+  sourceOf,
+  upgradesOf,
+  type AnyReply,
   type Gate,
   type GuardResponsesOf,
   type Guards,
   type Stopped,
+  type UpgradeProxy,
 } from "../../adapter.js";
 import type {
   AdapterAuth,
@@ -21,8 +27,7 @@ import type {
   IdpAuthNames,
   IdpAuthOptions,
 } from "../../index.js";
-import { keepPrivate, onClose, sourceOf, upgradesOf, type UpgradeProxy } from "../node/node.js";
-import { replaceOnError } from "./koa-errors.js";
+import { errorHandlerOf, replaceOnError } from "./koa-errors.js";
 import { KoaRequest, setReply } from "./koa-message.js";
 
 /** The context of any Koa application, with any state and properties. */
@@ -81,6 +86,13 @@ export interface KoaIdpAuth<
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 
+/** What an error says about a wrong use. */
+const GUARD_USAGE = {
+  takes: "next",
+  idpRequired: "router.get(path, auth.idpRequired, handler)",
+  csrf: "app.use(auth.csrf)",
+} as const;
+
 /**
  * Creates the sign-in for a Koa application. Settings come from the environment; options override
  * them.
@@ -115,15 +127,16 @@ export function idpAuth<
       },
       source: (ctx) => sourceOf(ctx.req, (ctx.socket as unknown) ? ctx.ip : undefined),
       onClose: (ctx, closed) => onClose(ctx.req, closed, ctx.res),
+      keepPrivate: ({ res }) => {
+        keepPrivate(res);
+      },
       middlewareRemedy:
         'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
     },
-    {
-      takes: "next",
-      idpRequired: "router.get(path, auth.idpRequired, handler)",
-      csrf: "app.use(auth.csrf)",
-    },
+    GUARD_USAGE,
   );
+
+  const onerror = errorHandlerOf(uncaught);
 
   function middleware(gate: Gate<AnyContext>): KoaMiddleware {
     // Not async, so that the error of a wrong use is thrown at the line with the mistake.
@@ -132,12 +145,10 @@ export function idpAuth<
       const proceed = (stopped: Stopped | undefined): Promise<unknown> => {
         if (stopped === undefined) {
           if (gate.keepsPrivate) keepPrivate(ctx.res);
-          replaceOnError(ctx, uncaught);
+          replaceOnError(ctx, onerror);
           return next();
         }
-        const responded = gate.respond(stopped, [ctx, stopped, next], (reply) => {
-          setReply(ctx, reply);
-        });
+        const responded = gate.respond(stopped, [ctx, stopped, next], replyTo(ctx));
         return responded.then(() => undefined);
       };
       const entered = gate.enter(ctx, ctx.res);
@@ -156,14 +167,18 @@ export function idpAuth<
       return findings;
     },
     routes,
-    eventStream: (ctx) =>
-      openEventStream(ctx, (reply) => {
-        setReply(ctx, reply);
-      }),
+    eventStream: (ctx) => openEventStream(ctx, replyTo(ctx)),
     proxyUpgrade: upgradesOf(proxyUpgrade, (message) => {
       // Nothing writes to the response: the application gets no upgrade.
       const ctx = application?.createContext(message, {} as never);
       return ctx && { request: new KoaRequest(ctx), client: ctx.ip };
     }),
+  };
+}
+
+/** Returns a function that sends a reply as the response of a context. */
+function replyTo(ctx: AnyContext): (reply: AnyReply) => void {
+  return (reply) => {
+    setReply(ctx, reply);
   };
 }

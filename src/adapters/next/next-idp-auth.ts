@@ -9,6 +9,7 @@ import type {
   STARTUP_CHECKS,
 } from "../../adapter.js";
 import type {
+  ClientState,
   IdpAuthNames,
   Finding,
   GuardRule,
@@ -190,6 +191,22 @@ export interface NextIdpAuth<
   ): Promise<Session<OwnClaims, Data> | Value | null>;
   /** Without `ifUnavailable`, an outage rejects. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
+  /**
+   * What the browser may see of the session, for the page's client.
+   *
+   * @param options `ifUnavailable`: what it returns in an outage. In the root layout, whose errors
+   *   only `global-error` shows, pass null: the client then starts as `loading`
+   */
+  clientState<const Value>(options: {
+    readonly ifUnavailable: Value;
+  }): Promise<ClientState | Value>;
+  /** The same for the request of a route handler. */
+  clientState<const Value>(
+    request: Request,
+    options: { readonly ifUnavailable: Value },
+  ): Promise<ClientState | Value>;
+  /** Without `ifUnavailable`, an outage rejects. */
+  clientState(request?: Request): Promise<ClientState>;
   /**
    * The session that the first gate of this request found, for a log; see `Accessors`.
    * @param request the request that the handler or the proxy got

@@ -28,6 +28,14 @@ export type {
 export type { EventStreamWithResponse } from "../fetch/fetch.js";
 export type { NextIdpAuthOptions } from "./process-component.js";
 
+async function withDigests<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw withDigest(error);
+  }
+}
+
 /**
  * Creates the sign-in for a Next.js application. Settings come from the environment; options
  * override them. Nothing is read or opened before `start` or the first request, so `next build`
@@ -77,14 +85,6 @@ export function idpAuth<
     return withDigests(() => call(component(), raw));
   }
 
-  async function withDigests<Result>(call: () => Promise<Result>): Promise<Result> {
-    try {
-      return await call();
-    } catch (error) {
-      throw withDigest(error);
-    }
-  }
-
   /** The guard of components and actions, and the session of a guarded route. */
   async function guardedSession({
     returnTo,
@@ -117,6 +117,23 @@ export function idpAuth<
     };
   }
 
+  /** An accessor that may get a request, and what it gives in an outage. */
+  function withUnavailable<Result>(
+    call: (
+      auth: Auth,
+      raw: Incoming,
+      options: { readonly ifUnavailable: never },
+    ) => Promise<Result>,
+  ) {
+    return (...args: unknown[]): Promise<Result> => {
+      const [request, [options]] = fromRequest(args);
+      return forRequest(
+        (auth, raw) => call(auth, raw, options as { readonly ifUnavailable: never }),
+        request,
+      );
+    };
+  }
+
   return {
     start: () => component().start(),
     [STARTUP_CHECKS]: () => component()[STARTUP_CHECKS](),
@@ -126,13 +143,8 @@ export function idpAuth<
         ? forRequest((auth, raw) => auth.requireSession(raw), from)
         : withDigests(() => guardedSession(from)),
     ...accessors,
-    getSession(...args: unknown[]) {
-      const [request, [options]] = fromRequest(args);
-      return forRequest(
-        (auth, raw) => auth.getSession(raw, options as { readonly ifUnavailable: null }),
-        request,
-      );
-    },
+    getSession: withUnavailable((auth, raw, options) => auth.getSession(raw, options)),
+    clientState: withUnavailable((auth, raw, options) => auth.clientState(raw, options)),
     seenSession: (request) => component().seenSession(guardedRequests.get(request) ?? request),
     async loginUrl(...args: unknown[]) {
       const [request, [given]] = fromRequest(args);

@@ -1,13 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
 import {
   createAdapterAuth,
-  type AdapterParts,
-  type FrameworkSource,
+  eventStreamTo,
+  keepPrivate,
+  NodeRequest,
+  onClose,
+  rememberResponse,
+  responseTo,
+  sourceOf,
+  upgradesOf,
+  writeFresh,
+  writeReply,
+  type AnyRequest,
+  type AnyResponse,
   type Gate,
   type GuardResponsesOf,
   type Guards,
   type Stopped,
+  type UpgradeProxy,
 } from "../../adapter.js";
 import type {
   AdapterAuth,
@@ -15,45 +25,10 @@ import type {
   GuardRule,
   IdpAuthNames,
   IdpAuthOptions,
-  IdpRequest,
 } from "../../index.js";
-import {
-  NodeRequest,
-  onClose,
-  rememberResponse,
-  socketOf,
-  type AnyRequest,
-  type AnyResponse,
-} from "./node-message.js";
-import {
-  eventStreamTo,
-  keepPrivate,
-  respondToError,
-  writeFresh,
-  writeReply,
-} from "./node-response.js";
+import { respondToError } from "./respond-to-error.js";
 
-export {
-  headerText,
-  NodeRequest,
-  onClose,
-  rememberResponse,
-  soleHost,
-  type AnyRequest,
-  type AnyResponse,
-} from "./node-message.js";
-export {
-  breakOffWith,
-  cancelStream,
-  eventStreamTo,
-  keepHeadPrivate,
-  keepPrivate,
-  readableOf,
-  sendHead,
-  sendStream,
-  writeFresh,
-  writeReply,
-} from "./node-response.js";
+export type { AnyRequest, AnyResponse, UpgradeProxy } from "../../adapter.js";
 
 /**
  * Your own responses to blocked requests. Each ends the response; the protected handler does not
@@ -92,51 +67,6 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
    * 500, and the error on stderr. The response contains nothing of an error.
    */
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
-}
-
-/** Of the `auth` object of each framework over node:http. */
-export interface UpgradeProxy {
-  /**
-   * Passes the upgrades to WebSockets on to the APIs that `proxyApi` was called for. Bundled
-   * sessions only.
-   *
-   * @returns false if the path is no API's:
-   *   `server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy())`
-   */
-  readonly proxyUpgrade: (message: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
-}
-
-/** An upgrade as the framework's setting about trusted proxies reads it. */
-export interface UpgradeRequest {
-  /** With the scheme and the host that the framework trusts. */
-  readonly request: IdpRequest;
-  /** The browser's IP address. Undefined: that of the connection. */
-  readonly client?: string | undefined;
-}
-
-/**
- * Makes the function for the event `upgrade` of a server. For adapters.
- * @param requestOf default: as the connection says
- */
-export function upgradesOf(
-  proxyUpgrade: AdapterParts<never, object, object, IdpAuthNames>["proxyUpgrade"],
-  requestOf?: (message: IncomingMessage) => UpgradeRequest | undefined,
-): UpgradeProxy["proxyUpgrade"] {
-  return (message, socket, head) => {
-    const { request, client } = requestOf?.(message) ?? { request: new NodeRequest(message) };
-    return proxyUpgrade(request, [message, socket, head], client);
-  };
-}
-
-/**
- * A message as the proxy of an API reads it. For adapters.
- * @param client the browser's IP address, as far as the framework trusts it
- */
-export function sourceOf(
-  message: AnyRequest,
-  client = socketOf(message)?.remoteAddress,
-): FrameworkSource {
-  return { node: message, client };
 }
 
 /** Puts a gate before a handler. */
@@ -221,9 +151,10 @@ export interface NodeIdpAuth<
  * override them.
  *
  * @example
+ * import { createServer } from "node:http";
  * const auth = idpAuth();
- * const reports = auth.idpRequired((request, response) => …);
- * createServer(auth.listener((request, response) => …)).listen(3000);
+ * const reports = auth.idpRequired((request, response) => response.end("reports"));
+ * createServer(auth.listener(reports)).listen(3000);
  */
 
 export function idpAuth<
@@ -246,6 +177,10 @@ export function idpAuth<
       request: (message) => new NodeRequest(message),
       source: sourceOf,
       onClose,
+      keepPrivate(message) {
+        const response = responseTo(message);
+        if (response !== undefined) keepPrivate(response);
+      },
       middlewareRemedy:
         'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
     },

@@ -1,6 +1,8 @@
+import { askedAtLogin } from "../../config/api-scopes.js";
 import type { UnnamedFinding } from "../../config/findings.js";
 import type { Settings } from "../../config/read-settings.js";
 import { type SettingNames, type SettingText, textWith } from "../../config/setting-names.js";
+import type { TokenTarget } from "../../ports/provider.js";
 import {
   furtherParameters,
   loginScopes,
@@ -79,11 +81,24 @@ export function checkRequests(
   };
 }
 
-/** Returns the scopes and the prompt of a login that has no parameters of its own. */
-export function loginFact(document: Document, settings: Settings): NonNullable<LiveFacts["login"]> {
-  const scopes = loginScopes(settings, announcedIn(document));
-  const { prompt = [] } = furtherParameters(settings, scopes);
-  return { scope: scopes.join(" "), prompt: [prompt].flat().join(" ") };
+/** What a login requests. */
+export interface CheckedLogin {
+  readonly settings: Settings;
+  /** The APIs for whose own tokens the provider is asked. */
+  readonly targets: readonly TokenTarget[];
+}
+
+/** Returns the scopes, resources and prompt of a login that has no parameters of its own. */
+export function loginFact(
+  document: Document,
+  { settings, targets }: CheckedLogin,
+): NonNullable<LiveFacts["login"]> {
+  const asked = askedAtLogin(targets, settings.issuer);
+  const scopes = [...new Set([...loginScopes(settings, announcedIn(document)), ...asked.scopes])];
+  const { prompt = [], resource = [] } = furtherParameters(settings, scopes);
+  const resources = new Set([...[resource].flat(), ...asked.resources]);
+  const fact = { scope: scopes.join(" "), prompt: [prompt].flat().join(" ") };
+  return resources.size === 0 ? fact : { ...fact, resource: [...resources].join(" ") };
 }
 
 function announcedIn(document: Document): Parameters<typeof refreshDoubt>[1] {
@@ -103,21 +118,35 @@ export function mayEncryptIdTokens(document: Document): boolean {
   return (stringsOf(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
 }
 
-export function scopeFindings(document: Document, settings: Settings): UnnamedFinding[] {
+/** Which scopes of a login the discovery document lacks: those of SCOPE, and of each API. */
+export function unlistedScopeFindings(
+  document: Document,
+  { settings, targets }: CheckedLogin,
+): UnnamedFinding[] {
   const supported = stringsOf(document["scopes_supported"]);
   if (supported === undefined) return [];
   // checkRefresh covers this scope.
-  const unknown = settings.scope.filter(
-    (scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS,
-  );
-  if (unknown.length === 0) return [];
-  return [
+  const unknownOf = (scopes: readonly string[]) =>
+    scopes.filter((scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS);
+  const own = unknownOf(settings.scope);
+  const ofApis = targets.flatMap((target) => {
+    const { scopes } = askedAtLogin([target], settings.issuer, target.api);
+    const unknown = unknownOf(scopes.filter((scope) => !own.includes(scope)));
+    return unknown.length === 0 ? [] : [{ place: `\`apis.${target.api}\``, unknown }];
+  });
+  const places = own.length === 0 ? ofApis : [{ place: undefined, unknown: own }, ...ofApis];
+  return places.map(({ place, unknown }) =>
     liveCheck(
       "W102",
       ({ label }) =>
-        `${label("scope")} contains ${listed(unknown)}, but the discovery document doesn't advertise ${unknown.length === 1 ? "it" : "them"}.`,
+        `${place ?? label("scope")} ${place === undefined ? "contains" : "requests"} ${listed(unknown)}, but the discovery document doesn't advertise ${unknown.length === 1 ? "it" : "them"}.`,
     ),
-  ];
+  );
+}
+
+/** Whether a login may ask for `offline_access`: the document lists it, or lists no scopes. */
+export function advertisesOffline(document: Document): boolean {
+  return stringsOf(document["scopes_supported"])?.includes(OFFLINE_ACCESS) !== false;
 }
 
 /**
@@ -144,8 +173,12 @@ export function checkRefresh(
     case "grant":
       return uncertain("the grant types in the discovery document don't include `refresh_token`");
     case "scope":
-      // The startup checks report this as W004.
-      if (!settings.scope.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault)
+      // The startup checks report this as W004, whose remedy is that scope.
+      if (
+        !settings.scope.includes(OFFLINE_ACCESS) &&
+        !settings.scopeIsDefault &&
+        advertisesOffline(document)
+      )
         return { fact: "uncertain", findings: [] };
       return uncertain("the provider doesn't advertise the scope `offline_access`");
     case "prompt": {
@@ -195,18 +228,19 @@ const KEY_METHOD: SettingText = ({ env }) =>
  */
 export function authMethodFindings(
   document: Document,
-  { tokenEndpointAuthMethod, privateKey }: Settings,
+  { tokenEndpointAuthMethod, privateKey, appleTeamId }: Settings,
   isAccepted: boolean,
 ): UnnamedFinding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
-  const method = privateKey === null ? tokenEndpointAuthMethod : "private_key_jwt";
+  const hasSecret = privateKey === null || appleTeamId !== null;
+  const method = hasSecret ? tokenEndpointAuthMethod : "private_key_jwt";
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which =
     announced === undefined
       ? "doesn't advertise any method, which means `client_secret_basic`"
       : "advertises other methods";
-  if (privateKey !== null)
+  if (!hasSecret)
     return [
       liveCheck(
         "W105",

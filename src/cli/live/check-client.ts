@@ -58,6 +58,15 @@ const KEY_REMEDY: SettingText = ({ env }) =>
   `Compare ${env("clientId")} with the client's registration at the provider, and register the public half of the first key in ${env("privateKey")}. ` +
   `If both are correct, the provider may expect another \`aud\`: set ${env("clientAssertionAudience")}.`;
 
+const APPLE_REMEDY: SettingText = ({ env }) =>
+  `Compare ${env("clientId")} (the Services ID), ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")} with your account at Apple.`;
+
+/** Undefined: the client has a secret, and the check's own remedy is right. */
+function keyRemedy({ privateKey, appleTeamId }: Settings): SettingText | undefined {
+  if (appleTeamId !== null) return APPLE_REMEDY;
+  return privateKey === null ? undefined : KEY_REMEDY;
+}
+
 /** Returns a made-up token that gives access to nothing. Its text names this check. */
 function madeUp(): string {
   return `idpauth-check-${randomBytes(24).toString("base64url")}`;
@@ -75,7 +84,8 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   const { settings, tokenEndpoint } = question;
   const refusal = await refusalOf(question);
   if (refusal === undefined) {
-    return unclear("The token endpoint accepts a refresh token that the provider never issued.");
+    const message = "The token endpoint accepts a refresh token that the provider never issued.";
+    return unclear(message, settings);
   }
   if (refusal.reason.startsWith("client_assertion")) {
     const message: SettingText = ({ label }) =>
@@ -86,7 +96,10 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     const failure = failureOf(refusal.error, settings.httpTimeout);
     const finding = unreachable("token", tokenEndpoint, failure);
     return finding === undefined
-      ? unclear("The token endpoint's response is larger than 1 MiB, so the check doesn't read it.")
+      ? unclear(
+          "The token endpoint's response is larger than 1 MiB, so the check doesn't read it.",
+          settings,
+        )
       : { fact: null, findings: [finding] };
   }
   const checked = meaningOfRefusal(refusal, settings);
@@ -100,12 +113,13 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   if (refusal.reason !== "unauthorized_client") return { ...checked, fact: "not known" };
   return unclear(
     "The token endpoint's response (unauthorized_client) is the same for a fake client.",
+    settings,
   );
 }
 
 /** The response doesn't show whether the client is accepted. */
-function unclear(message: string, remedy?: SettingText): ClientResult {
-  return { fact: null, findings: [liveCheck("W108", message, remedy)] };
+function unclear(message: string, settings: Settings): ClientResult {
+  return { fact: null, findings: [liveCheck("W108", message, keyRemedy(settings))] };
 }
 
 /** Whether a client that does not exist gets another definite refusal than the real client. */
@@ -163,10 +177,14 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
       `The client authenticates with ${authenticationInWords(settings, names)}.`;
     return {
       fact: "refused",
-      findings: [liveCheck("E109", message, settings.privateKey === null ? undefined : KEY_REMEDY)],
+      findings: [liveCheck("E109", message, keyRemedy(settings))],
     };
   }
-  if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
+  const forbidsRefreshes =
+    reason === "unsupported_grant_type" ||
+    // With status 403, Glewlwyd says so of a wrong secret.
+    (reason === "unauthorized_client" && status !== 403);
+  if (forbidsRefreshes) {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
     const message: SettingText = ({ label }) =>
       `${label("sessionAutoRefresh")} is on, but the token endpoint doesn't allow this client to refresh (${reason}). ` +
@@ -176,6 +194,5 @@ function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): Clie
     return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
   const message = `The token endpoint's response (${reason}) doesn't show whether the provider accepts the client.`;
-  const remedy = status === 403 && settings.privateKey !== null ? KEY_REMEDY : undefined;
-  return unclear(message, remedy);
+  return unclear(message, settings);
 }

@@ -55,6 +55,8 @@ function endpointFindings(document: Document, settings: Settings): UnnamedFindin
       liveCheck(
         "W101",
         `The userinfo_endpoint in the discovery document ${userinfo}. Name, email and picture come only from the ID token.`,
+        ({ env }) =>
+          `If the provider has this endpoint without advertising it, add it to ${env("providerMetadata")}. If you don't need it, ignore this warning.`,
       ),
     );
   }
@@ -69,7 +71,8 @@ function endpointFindings(document: Document, settings: Settings): UnnamedFindin
         "W101",
         ({ label }) =>
           `The revocation_endpoint in the discovery document ${revocation}, but ${label("tokenRevokeOnLogout")} is on. A logout can't revoke tokens, so they stay valid until they expire.`,
-        ({ env }) => `If you accept that, set ${env("tokenRevokeOnLogout")} to false.`,
+        ({ env }) =>
+          `If the provider has this endpoint without advertising it, add it to ${env("providerMetadata")}. If you accept that tokens aren't revoked, set ${env("tokenRevokeOnLogout")} to false.`,
       ),
     );
   }

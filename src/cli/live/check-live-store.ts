@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { epochSeconds } from "../../clock.js";
 import type { UnnamedFinding } from "../../config/findings.js";
 import type { Environment } from "../../config/read-settings.js";
-import { storeFinding } from "../../config/startup-checks.js";
+import { serverFinding, storeFinding } from "../../config/startup-checks.js";
 import type { Entry, SessionStore } from "../../ports/session-store.js";
 import { withinTime } from "../../stores/time-limit.js";
-import { storeRequirements, type StoreUnderTest } from "../../testing/index.js";
+import { liveStoreRequirements, type StoreToCheck } from "../../testing/index.js";
 import type { CheckIo } from "./check-io.js";
 import { ownWords, storeFailure } from "./explain-store-error.js";
 import { liveCheck } from "./live-check-table.js";
@@ -66,14 +66,15 @@ async function opened(
 async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
   const problems = (store.problems ?? []).map(storeFinding);
   const name = /^[\w .-]{1,40}$/.test(store.name) ? store.name : "without a name";
-  if (problems.length > 0) return { fact: { name, roundTripMs: null }, findings: problems };
+  if (problems.some(({ severity }) => severity === "error"))
+    return { fact: { name, roundTripMs: null }, findings: problems };
   const ofServer = await serverFindings(store);
   // Every check would fail on a replica.
   if (ofServer.some(({ severity }) => severity === "error"))
-    return { fact: { name, roundTripMs: null }, findings: ofServer };
+    return { fact: { name, roundTripMs: null }, findings: [...problems, ...ofServer] };
   const { clock } = io;
   const keys = new Set<string>();
-  const under = { store: remembering(store, keys), now: () => epochSeconds(clock), advance: pause };
+  const under = { store: remembering(store, keys), now: () => epochSeconds(clock) };
   const findings: UnnamedFinding[] = [];
   let roundTripMs: number | null = null;
   try {
@@ -94,21 +95,23 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
       );
     }
   } catch (error) {
-    const words = ownWords(error, name);
-    findings.push(
-      liveCheck(
-        "E111",
-        words === undefined
-          ? `The ${name} store in --store ${storeFailure(error)}.`
-          : `The store in --store: ${words}.`,
-      ),
-    );
+    findings.push(thrown(error, name));
   }
   await cleanUp(under.store, keys);
   return {
     fact: { name, roundTripMs },
-    findings: [...ofServer, ...findings],
+    findings: [...problems, ...ofServer, ...findings],
   };
+}
+
+function thrown(error: unknown, name: string): UnnamedFinding {
+  const words = ownWords(error, name);
+  return liveCheck(
+    "E111",
+    words === undefined
+      ? `The ${name} store in --store ${storeFailure(error)}.`
+      : `The store in --store: ${words}.`,
+  );
 }
 
 /** What the store's server tells. Whether it responds at all, the checks tell. */
@@ -118,7 +121,7 @@ async function serverFindings(store: SessionStore): Promise<UnnamedFinding[]> {
       Promise.resolve().then(() => store.serverProblems?.() ?? []),
       OPERATION_MS,
     );
-    return problems.map(storeFinding);
+    return problems.map(serverFinding);
   } catch {
     return [];
   }
@@ -129,12 +132,12 @@ async function serverFindings(store: SessionStore): Promise<UnnamedFinding[]> {
  *   the store's own error
  */
 async function checkRequirements(
-  under: StoreUnderTest,
+  under: StoreToCheck,
   name: string,
   findings: UnnamedFinding[],
 ): Promise<void> {
-  for (const { method, title, consequence, check: checkOn } of storeRequirements.filter(
-    ({ live }) => live,
+  for (const { method, title, consequence, check: checkOn } of Object.values(
+    liveStoreRequirements,
   )) {
     try {
       await checkOn(under);
@@ -151,11 +154,11 @@ async function checkRequirements(
 }
 
 /** Whether the store stops returning an entry that lives for {@link ENTRY_LIFE_SECONDS} seconds. */
-async function isGone(under: StoreUnderTest, key: string): Promise<boolean> {
+async function isGone(under: StoreToCheck, key: string): Promise<boolean> {
   const end = under.now() + ENTRY_LIFE_SECONDS + STORE_CLOCK_SECONDS;
   while ((await under.store.get(key)) !== undefined) {
     if (under.now() > end) return false;
-    await under.advance(0.25);
+    await pause(0.25);
   }
   return true;
 }

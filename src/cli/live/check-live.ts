@@ -3,7 +3,7 @@ import type { Environment, SettingName, Settings } from "../../config/read-setti
 import { textWith, withProvider, type SettingText } from "../../config/setting-names.js";
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
-import type { Provider } from "../../ports/provider.js";
+import type { Provider, TokenTarget } from "../../ports/provider.js";
 import { documentSource } from "../../provider/discovery-request.js";
 import { createProviderHttp, type ProviderHttp } from "../../provider/http-to-provider.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
@@ -17,7 +17,7 @@ import {
   checkRequests,
   loginFact,
   mayEncryptIdTokens,
-  scopeFindings,
+  unlistedScopeFindings,
 } from "./check-capabilities.js";
 import { checkClient, CLIENT_NOT_KNOWN, type ClientQuestion } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
@@ -73,8 +73,8 @@ export async function checkLive({
   io,
   progress,
 }: LiveOptions): Promise<LiveResult> {
-  const { key, settings, refused, names } = target;
-  const run = new LiveCheck({ settings, refused, io, progress });
+  const { key, settings, targets, refused, names } = target;
+  const run = new LiveCheck({ settings, targets, refused, io, progress });
   run.address(key);
   await run.provider();
   run.explainProxy(env);
@@ -113,17 +113,21 @@ class LiveCheck {
   document: Document | undefined;
   exchanges: readonly Exchange[] = [];
   readonly #settings: Settings;
+  readonly #targets: readonly TokenTarget[];
   readonly #refused: ReadonlySet<SettingName>;
   readonly #io: CheckIo;
   readonly #progress: (step: string) => void;
 
   constructor({
     settings,
+    targets,
     refused,
     io,
     progress,
-  }: Pick<LiveOptions, "io" | "progress"> & Pick<ProviderTarget, "settings" | "refused">) {
+  }: Pick<LiveOptions, "io" | "progress"> &
+    Pick<ProviderTarget, "settings" | "targets" | "refused">) {
     this.#settings = settings;
+    this.#targets = targets;
     this.#refused = refused;
     this.#io = io;
     this.#progress = progress;
@@ -235,11 +239,14 @@ class LiveCheck {
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (settings.backchannelLogout || settings.frontchannelLogout) this.notSeen.push(SID);
     if (!this.#lacks("scope", "loginPrompt", "authorizationParams"))
-      this.facts.login = loginFact(document, settings);
+      this.facts.login = loginFact(document, { settings, targets: this.#targets });
     if (!this.#lacks("scope")) {
       const refresh = checkRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;
-      this.findings.push(...scopeFindings(document, settings), ...refresh.findings);
+      this.findings.push(
+        ...unlistedScopeFindings(document, { settings, targets: this.#targets }),
+        ...refresh.findings,
+      );
     }
     const pkce = checkPkce(document);
     this.facts.pkce = pkce.fact;
@@ -260,6 +267,8 @@ class LiveCheck {
         clock,
         events,
         fetch,
+        // The redirect URI is checked with the scopes and resources that a login sends.
+        targets: this.#targets,
       });
     // `prompt=none` signs in no user. Only the check of the redirect URI sends it.
     const authorizationParams = { ...this.#settings.authorizationParams, prompt: "none" };
@@ -280,6 +289,8 @@ class LiveCheck {
         "privateKey",
         "certificate",
         "tokenEndpointAuthMethod",
+        "appleTeamId",
+        "appleKeyId",
       )
     ) {
       this.#progress("whether the provider accepts the client");
@@ -321,17 +332,23 @@ class LiveCheck {
       !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")
     ) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, {
-        clock: this.#io.clock,
-        timeout: this.#settings.httpTimeout,
-      });
+      const { isRegistered, refusesPrompt, findings } = await checkRedirectUri(
+        provider,
+        redirectUri,
+        {
+          clock: this.#io.clock,
+          timeout: this.#settings.httpTimeout,
+        },
+      );
       this.facts.redirectUriRegistered = isRegistered;
       // With an internal address, this machine may not reach the one for browsers.
       const isInternal = this.#settings.discoveryUrl !== null;
       this.findings.push(...findings.filter(({ code }) => code !== "E101" || !isInternal));
       if (isRegistered === null) {
         this.notSeen.push(
-          "Whether the redirect URI is registered: the authorization endpoint didn't respond, or its response doesn't show it.",
+          refusesPrompt === true
+            ? "Whether the redirect URI is registered: this provider doesn't answer `prompt=none`. A sign-in shows it."
+            : "Whether the redirect URI is registered: the authorization endpoint didn't respond, or its response doesn't show it.",
         );
       }
     } else {

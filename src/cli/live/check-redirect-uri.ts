@@ -24,6 +24,8 @@ export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): 
 export interface RedirectUriResult {
   /** Null: the response does not show it. */
   readonly isRegistered: boolean | null;
+  /** The provider fails at `prompt=none`, but not without it. */
+  readonly refusesPrompt?: boolean;
   readonly findings: readonly UnnamedFinding[];
 }
 
@@ -41,6 +43,14 @@ const EXPECTED = [
   "consent_required",
   "interaction_required",
   "account_selection_required",
+];
+
+/** The errors that every login of this client gets from every user (RFC 6749 4.1.2.1). */
+const OF_EVERY_LOGIN = [
+  "invalid_scope",
+  "invalid_target",
+  "unauthorized_client",
+  "unsupported_response_type",
 ];
 
 /**
@@ -79,7 +89,35 @@ export async function checkRedirectUri(
     const finding = unreachable("authorization", address.href, failureOf(error, timeout));
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
-  return resultOf(landing, address, redirectUri);
+  const result = resultOf(landing, address, redirectUri);
+  if (landing.status < 500 || !address.searchParams.has("prompt")) return result;
+  return withoutPrompt(result, address, { redirectUri, clock, timeout });
+}
+
+/**
+ * The result of the same request without `prompt=none`, which some providers answer with an error of
+ * their own. A user's login doesn't send it, so only a failure without it concerns sign-ins.
+ */
+async function withoutPrompt(
+  result: RedirectUriResult,
+  address: URL,
+  {
+    redirectUri,
+    clock,
+    timeout,
+  }: { readonly redirectUri: string; readonly clock: Clock; readonly timeout: number },
+): Promise<RedirectUriResult> {
+  const plain = new URL(address);
+  plain.searchParams.delete("prompt");
+  try {
+    const landing = await navigate(plain, clock, timeout);
+    return landing.status < 500
+      ? { ...resultOf(landing, plain, redirectUri), refusesPrompt: true }
+      : result;
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailableError)) throw error;
+    return result;
+  }
 }
 
 /**
@@ -90,6 +128,7 @@ function pushFinding(error: unknown, redirectUri: string): UnnamedFinding {
   if (error instanceof ProviderRefusedError) {
     const why = shownError(error.reason) ?? "with an unknown error";
     const message = `The provider refuses the application's pushed login request (${why}).`;
+    if (OF_EVERY_LOGIN.includes(error.reason)) return liveCheck("E116", message);
     return liveCheck(
       "W110",
       message,
@@ -98,10 +137,10 @@ function pushFinding(error: unknown, redirectUri: string): UnnamedFinding {
     );
   }
   if (!(error instanceof ProviderUnavailableError)) throw error;
-  if (error.reason === "invalid_client")
+  if (error.isMisconfiguration)
     return liveCheck(
       "E109",
-      "The endpoint for pushed authorization requests doesn't accept this client (invalid_client).",
+      `The endpoint for pushed authorization requests doesn't accept this client (${error.reason}).`,
     );
   const message = `The endpoint for pushed authorization requests doesn't work (${error.reason}). Nobody can sign in.`;
   return liveCheck("E101", message, FROM_THIS_MACHINE);
@@ -112,7 +151,7 @@ function unguessable(): string {
 }
 
 /** Pure. */
-export function resultOf(
+function resultOf(
   { status, location }: Landing,
   authorizationEndpoint: URL,
   redirectUri: string,
@@ -168,5 +207,6 @@ function errorFindings(target: URL): UnnamedFinding[] {
   const error = target.searchParams.get("error");
   if (error === null || EXPECTED.includes(error)) return [];
   const message = `The authorization endpoint refuses the application's login request (${shownError(error) ?? "with an unknown error"}).`;
+  if (OF_EVERY_LOGIN.includes(error)) return [liveCheck("E116", message)];
   return [liveCheck("W110", message, error === "invalid_request" ? INVALID_REQUEST : undefined)];
 }

@@ -35,6 +35,7 @@ export function factLines(facts: LiveFacts): string[] {
     requests &&
       `authorization requests: ${requests === "pushed" ? "pushed (RFC 9126)" : "not pushed"}`,
     login && `scope of a login: ${login.scope}`,
+    login?.resource !== undefined && `resource of a login: ${login.resource}`,
     login && `prompt of a login: ${login.prompt === "" ? "not sent" : login.prompt}`,
     refreshToken && `refresh token: ${refreshToken}`,
     clockOffset !== null && `clock: ${clockLine(clockOffset)}`,

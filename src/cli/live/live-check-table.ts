@@ -72,7 +72,7 @@ export const LIVE_CHECKS = checkTable(
     E112: {
       cause: "The store in --store doesn't meet a requirement of session stores.",
       remedy:
-        "Test the store with `testStore` of idpauth/testing. Its report names each requirement and the reason for it.",
+        "Test the store with `testStore` of idpauth-conformance. Its report names each requirement and the reason for it.",
     },
     // E113 is retired: idpauth pushes the requests of providers that require it.
     E114: {
@@ -85,6 +85,13 @@ export const LIVE_CHECKS = checkTable(
         "Logins are pushed (PAR, RFC 9126), but the discovery document contains no usable endpoint for them, so nobody can sign in.",
       remedy: ({ env }) =>
         `If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}. Otherwise, remove ${env("pushedRequests")}.`,
+    },
+    E116: {
+      cause:
+        "The provider redirects every login back with an error about the client or its scopes, so nobody can sign in.",
+      remedy: ({ label }) =>
+        `Compare ${label("scope")} and the client's registration at the provider with the error. Some providers refuse scopes that they don't advertise, ` +
+        "for example `offline_access`, although they send refresh tokens without it.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",

@@ -28,8 +28,11 @@ export interface LiveFacts {
   iss: boolean | null;
   /** Whether the application pushes authorization requests (RFC 9126). */
   requests: "pushed" | "plain" | null;
-  /** The parameters of a login that has none of its own. `prompt`: empty if none is sent. */
-  login: { readonly scope: string; readonly prompt: string } | null;
+  /**
+   * The parameters of a login that has none of its own, with those of the APIs without
+   * `consent: "later"`. `prompt`: empty if none is sent. `resource`: absent if none is.
+   */
+  login: { readonly scope: string; readonly prompt: string; readonly resource?: string } | null;
   /**
    * `uncertain`: the discovery document does not announce one. `not allowed`: the token endpoint
    * does not allow this client to refresh.

@@ -20,12 +20,16 @@ const NAMES = [
     "debug",
     "baseUrl",
     "privateKey",
+    "responseMode",
     ...(Object.keys(SETTINGS) as SettingName[]),
   ]),
 ];
 
 /** A setting that may be usable with another one only. */
-const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = { issuer: "allowedTenants" };
+const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = {
+  issuer: "allowedTenants",
+  appleTeamId: "appleKeyId",
+};
 
 /**
  * Reads the settings one by one and skips refused settings, so that one mistake does not prevent

@@ -17,7 +17,7 @@ export function settingsFor({ secretKey, baseUrl, providers }: Application): App
     SECRET_KEY: secretKey,
     ...(keys.length > 0 && { IDP_PROVIDERS: keys.join(",") }),
     ...Object.fromEntries(providers.flatMap(clientSettings)),
-    SCOPE: "openid email profile offline_access",
+    SCOPE: "openid,email,profile,offline_access", // without spaces, it needs no quotes
     BASE_URL: baseUrl ?? "http://localhost:3000",
   };
 }

@@ -68,6 +68,7 @@ export function developmentProvider(
     keys: kept.keys,
     grants: kept.grants,
     usedAssertions: new Set(),
+    appleUsers: new Set(),
     pushed: new PushedRequests(),
     people,
     sessions: kept.sessions,

@@ -2,10 +2,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import type { ApplicationSettings } from "./application-settings.js";
 
+/** Returns lines that a shell, Node.js, dotenv, Compose and systemd read alike. */
 export function envLines(settings: ApplicationSettings): string {
   return Object.entries(settings)
-    .map(([name, value]) => `${name}=${value}\n`)
+    .map(([name, value]) => `${name}=${quoted(value)}\n`)
     .join("");
+}
+
+/**
+ * Returns the value in single quotes if a shell would change it: between double quotes, Node.js
+ * replaces `\n`, and a shell `$`. No value that the provider writes contains a single quote.
+ */
+function quoted(value: string): string {
+  return /^[\w%+,./:=@-]*$/.test(value) ? value : `'${value}'`;
 }
 
 const HEAD =

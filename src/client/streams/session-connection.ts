@@ -1,11 +1,8 @@
 import type { Client } from "../client-interface.js";
-import type { SessionState } from "../session-state.js";
+import { LOST, probe, RETRY_MS, watchConnection } from "./connection-watch.js";
 import type { ConnectionEnd, ConnectionEndReason } from "./connections.js";
 import { watchPresence } from "./page-presence.js";
 import type { StreamEnvironment } from "./stream-environment.js";
-
-/** Milliseconds before a new connection, unless the server says how many. */
-export const RETRY_MS = 2_000;
 
 /** The longest pause between two attempts in an outage, in milliseconds, unless the server asks. */
 const LONGEST_PAUSE_MS = 60_000;
@@ -40,9 +37,17 @@ export interface ConnectionSettings {
   readonly closeWhenHidden: boolean;
 }
 
+/**
+ * Called when a connection has opened.
+ *
+ * @param beatMs milliseconds between its heartbeats; NaN or 0: it needn't beat
+ * @returns what to call with each byte
+ */
+export type Opened = (beatMs: number) => () => void;
+
 interface SessionConnectionParts extends ConnectionSettings {
   /** Connects, and resolves when the connection has closed. Closes it when the signal aborts. */
-  readonly connect: (signal: AbortSignal, opened: () => void) => Promise<Closing>;
+  readonly connect: (signal: AbortSignal, opened: Opened) => Promise<Closing>;
   /** Called once, when no further connection follows. */
   readonly over: (reason: ConnectionEndReason) => void;
 }
@@ -170,8 +175,11 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
   const attempt = async (): Promise<Closing | undefined> => {
     startedAt = env.Date.now();
     const connection = parts.start();
-    const closing = await parts.connect(connection.signal, opened);
-    if (connection.signal.aborted) return undefined;
+    const closing = await parts.connect(connection.signal, (beatMs) => {
+      opened();
+      return watchConnection({ client, env, connection, beatMs });
+    });
+    if (connection.signal.aborted && connection.signal.reason !== LOST) return undefined;
     // What the server still sends, nobody reads.
     connection.abort();
     return closing;
@@ -212,13 +220,4 @@ async function reconnect(parts: ReconnectParts): Promise<void> {
     else if (since >= 0 && since < PACE_MS) await news(PACE_MS - since);
     else closing = await attempt();
   }
-}
-
-const probes = new WeakMap<Client, Promise<SessionState>>();
-
-/** Sends a probe, unless another connection of the client waits for one. */
-function probe(client: Client): Promise<SessionState> {
-  const running = probes.get(client) ?? client.refresh().finally(() => probes.delete(client));
-  probes.set(client, running);
-  return running;
 }

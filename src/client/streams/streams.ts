@@ -1,7 +1,7 @@
 /** `idpauth/client/streams`: live connections that belong to the session of the page. */
 import { pageClient } from "../page-client.js";
 import type { ConnectionOptions, SessionSocket, SessionStream } from "./connections.js";
-import { EventStream } from "./event-stream.js";
+import { FetchEventSource } from "./fetch-event-source.js";
 import type { ConnectionSettings } from "./session-connection.js";
 import type { StreamEnvironment } from "./stream-environment.js";
 import { SocketOfSession } from "./web-socket.js";
@@ -19,9 +19,13 @@ export type {
  * and again after each unexpected close, until `ended` resolves. On a server it never opens.
  *
  * @throws TypeError the address is on another origin
+ *
+ * @example
+ * const stream = openStream("/news");
+ * stream.addEventListener("message", ({ data }) => console.log(data));
  */
 export function openStream(url: string | URL, options?: ConnectionOptions): SessionStream {
-  return new EventStream(url, settingsOf(options)) as SessionStream;
+  return new FetchEventSource(url, settingsOf(options)) as SessionStream;
 }
 
 /**
@@ -30,6 +34,10 @@ export function openStream(url: string | URL, options?: ConnectionOptions): Sess
  *
  * @param url of http or ws
  * @throws TypeError the address is on another origin
+ *
+ * @example
+ * const socket = openSocket("/chat");
+ * socket.addEventListener("open", () => socket.send("Hello"));
  */
 export function openSocket(
   url: string | URL,

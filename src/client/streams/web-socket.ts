@@ -1,7 +1,13 @@
 import { ConnectionTarget } from "./connection-target.js";
+import { RETRY_MS } from "./connection-watch.js";
 import type { SessionSocket } from "./connections.js";
-import { keepConnected, RETRY_MS } from "./session-connection.js";
-import type { Closing, ConnectionSettings, SessionConnection } from "./session-connection.js";
+import { keepConnected } from "./session-connection.js";
+import type {
+  Closing,
+  ConnectionSettings,
+  Opened,
+  SessionConnection,
+} from "./session-connection.js";
 import { ownUrl, type StreamEnvironment } from "./stream-environment.js";
 
 /** How often a signed-in user tries. The browser doesn't tell a script why a socket can't open. */
@@ -88,7 +94,7 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
     this.#connection.end("closed");
   }
 
-  #follow(socket: WebSocket, signal: AbortSignal, opened: () => void): Promise<Closing> {
+  #follow(socket: WebSocket, signal: AbortSignal, opened: Opened): Promise<Closing> {
     this.#socket = socket;
     socket.binaryType = this.#binaryType;
     // An event can be dispatched once.
@@ -99,7 +105,8 @@ export class SocketOfSession extends ConnectionTarget implements SocketMembers {
       socket.onmessage = socket.onerror = forward;
       socket.onopen = (event) => {
         closing = { kind: "lost", retry: RETRY_MS };
-        opened();
+        // The browser hides a socket's pings from scripts.
+        opened(0);
         forward(event);
       };
       socket.onclose = (event) => {

@@ -18,6 +18,11 @@ export interface IdpauthWarning extends HTMLElement {
   client: Client<object> | undefined;
   /** Seconds before the end of the session; also an attribute. Default 120. */
   seconds: number;
+  /**
+   * The key of the provider that "Sign in again" leads to; also an attribute. Default: that of the
+   * page's last session.
+   */
+  provider: string | null;
   /** Texts in place of those that the element has in English and German. */
   texts: Partial<WarningTexts>;
 }
@@ -84,6 +89,16 @@ class Warning extends Base implements IdpauthWarning {
     this.setAttribute("seconds", String(seconds));
   }
 
+  get provider(): string | null {
+    return this.getAttribute("provider");
+  }
+
+  set provider(provider) {
+    // A framework may pass undefined.
+    if (typeof provider === "string") this.setAttribute("provider", provider);
+    else this.removeAttribute("provider");
+  }
+
   get texts(): Partial<WarningTexts> {
     return this.#texts;
   }
@@ -95,7 +110,7 @@ class Warning extends Base implements IdpauthWarning {
 
   connectedCallback(): void {
     // What a framework has set before the import hides the accessors of the class.
-    for (const name of ["client", "seconds", "texts"] as const) {
+    for (const name of ["client", "seconds", "provider", "texts"] as const) {
       if (!Object.hasOwn(this, name)) continue;
       const value = this[name];
       Reflect.deleteProperty(this, name);
@@ -166,11 +181,12 @@ class Warning extends Base implements IdpauthWarning {
 
   async #act(): Promise<void> {
     const { kind } = this.#view;
+    const { provider } = this;
     const client = this.#client as Client<object>;
     this.#panel.fail("");
     try {
       if (kind === "idle" || kind === "unavailable") await client.keepAlive();
-      else await client.signIn({ popup: true });
+      else await client.signIn({ popup: true, ...(provider !== null && { params: { provider } }) });
     } catch (error) {
       const { message } = error as Error;
       const { texts } = this.#words();

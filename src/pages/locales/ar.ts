@@ -78,6 +78,8 @@ export const ar: Messages = {
 
   "sessions.title": "جلساتك",
   "sessions.text": "الدخول مسجّل على هذه الأجهزة. يُرجى إنهاء كل جلسة لا تعرفها.",
+  "sessions.textOfProvider":
+    "الدخول مسجّل عبر {provider} على هذه الأجهزة. يُرجى إنهاء كل جلسة لا تعرفها.",
   "sessions.hidden": {
     zero: "لا توجد جلسات أقدم غير معروضة ({count}).",
     one: "لا تظهر هنا جلسة واحدة أقدم ({count}).",
@@ -90,6 +92,7 @@ export const ar: Messages = {
   "sessions.endOthers": "إنهاء كل الجلسات الأخرى",
   "sessions.endAll": "تسجيل الخروج من كل الأجهزة",
   "sessions.account": "حسابك",
+  "sessions.device": "{browser} على {system}",
   "sessions.unknownDevice": "جهاز غير معروف",
   "sessions.current": "هذه الجلسة",
   "sessions.signedIn": "تسجيل الدخول: {time}",
@@ -101,8 +104,12 @@ export const ar: Messages = {
 
   "error.code": "الخطأ {status}",
   "error.signedIn": "إذا كنت مسجل الدخول، فما زلت كذلك.",
+  "error.signedInAs": "ما زلت مسجل الدخول باسم {user}.",
+  "error.unprocessed": "لم تُعالَج البيانات التي أرسلتها.",
+  "error.reload": "لإرسالها مرة أخرى، أعد تحميل هذه الصفحة بعد: {duration}.",
   "error.retry": "يُرجى إعادة المحاولة بعد: {duration}.",
   "error.later": "يُرجى إعادة المحاولة بعد قليل.",
+  "error.notUntilCorrected": "لا تفيد إعادة المحاولة قبل أن يصحّحوه.",
   "error.unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.parameter": "ليس للمعلَمة {name} قيمة صالحة.",
   "error.invalid_parameter": "إحدى المعلَمات ليس لها قيمة صالحة",
@@ -113,15 +120,14 @@ export const ar: Messages = {
   "error.login_link_invalid.text":
     "سبق استخدام الرابط أو انتهت صلاحيته أو يخص متصفحًا آخر. لم يتغيّر شيء، ويمكنك البدء من جديد.",
   "error.sign_in_refused": "تعذّر إكمال تسجيل الدخول",
-  "error.sign_in_refused.text": "تعذّر قبول رد موفّر الهوية، ولذلك لم يتم تسجيل دخولك.",
+  "error.sign_in_refused.text": "تعذّر قبول رد موفّر الهوية، ولذلك لم يغيّر تسجيل الدخول هذا شيئًا.",
   "error.sign_in_denied": "لا يمكنك تسجيل الدخول هنا",
   "error.sign_in_denied.text": "تم تسجيل دخولك لدى موفّر الهوية، لكن هذا التطبيق لا يقبل حسابك.",
   "error.claims_rejected": "تنقص حسابك معلومات يحتاج إليها هذا التطبيق",
   "error.claims_rejected.text":
     "لم يقدّم موفّر الهوية كل المعلومات عنك التي يحتاج إليها هذا التطبيق. يمكن للقائمين على التطبيق معرفة ما ينقص.",
   "error.step_up_failed": "لم يؤكد موفّر الهوية هويتك من جديد",
-  "error.step_up_failed.text":
-    "تتطلب هذه الصفحة تسجيل دخول أحدث أو أقوى من الشخص نفسه. ما زال دخولك مسجّلًا كما كان.",
+  "error.step_up_failed.text": "تتطلب هذه الصفحة تسجيل دخول أحدث أو أقوى من الشخص نفسه.",
   "error.forbidden": "لا يمكنك فتح هذه الصفحة",
   "error.forbidden.text": "تم تسجيل دخولك، لكن حسابك لا يملك صلاحية فتح هذه الصفحة.",
   "error.login_required": "يلزم تسجيل الدخول",
@@ -143,8 +149,10 @@ export const ar: Messages = {
   "error.provider_unavailable.text":
     "موفّر الهوية الذي يتحقق من هويتك لا يستجيب. عادةً ما يكون هذا الانقطاع قصيرًا.",
   "error.provider_misconfigured": "إعداد تسجيل الدخول غير صحيح",
-  "error.provider_misconfigured.text":
-    "يجد القائمون على هذا الموقع السبب في سجلّ الموقع. لا تفيد إعادة المحاولة قبل أن يصحّحوه.",
+  "error.not_renewed": "تعذّر تجديد تسجيل دخولك",
+  "error.not_renewed.text":
+    "لم يجدّد موفّر الهوية الذي يتحقق من هويتك تسجيل دخولك. يمكنك تسجيل الدخول من جديد الآن.",
+  "error.provider_misconfigured.text": "يجد القائمون على هذا الموقع السبب في سجلّ الموقع.",
   "error.store_unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.store_unavailable.text":
     "لم يتمكن هذا الموقع من معرفة ما إذا كان دخولك مسجّلًا. عادةً ما يكون هذا الانقطاع قصيرًا.",

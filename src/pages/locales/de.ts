@@ -90,6 +90,8 @@ export const de: Messages = {
   "sessions.title": "Ihre Sitzungen",
   "sessions.text":
     "Auf diesen Geräten sind Sie angemeldet. Beenden Sie jede Sitzung, die Sie nicht wiedererkennen.",
+  "sessions.textOfProvider":
+    "Auf diesen Geräten sind Sie mit {provider} angemeldet. Beenden Sie jede Sitzung, die Sie nicht wiedererkennen.",
   "sessions.hidden": {
     one: "{count} ältere Sitzung wird nicht angezeigt.",
     other: "{count} ältere Sitzungen werden nicht angezeigt.",
@@ -98,6 +100,7 @@ export const de: Messages = {
   "sessions.endOthers": "Alle anderen Sitzungen beenden",
   "sessions.endAll": "Überall abmelden",
   "sessions.account": "Ihr Konto",
+  "sessions.device": "{browser} auf {system}",
   "sessions.unknownDevice": "Unbekanntes Gerät",
   "sessions.current": "Diese Sitzung",
   "sessions.signedIn": "Angemeldet: {time}",
@@ -109,8 +112,12 @@ export const de: Messages = {
 
   "error.code": "Fehler {status}",
   "error.signedIn": "Falls Sie angemeldet waren, sind Sie es weiterhin.",
+  "error.signedInAs": "Sie sind weiterhin als {user} angemeldet.",
+  "error.unprocessed": "Was Sie gesendet haben, wurde nicht verarbeitet.",
+  "error.reload": "Um es noch einmal zu senden, laden Sie diese Seite in {duration} neu.",
   "error.retry": "Versuchen Sie es in {duration} noch einmal.",
   "error.later": "Bitte versuchen Sie es gleich noch einmal.",
+  "error.notUntilCorrected": "Ein neuer Versuch hilft erst, wenn sie den Fehler behoben haben.",
   "error.unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.parameter": "Der Parameter {name} hat keinen gültigen Wert.",
   "error.invalid_parameter": "Ein Parameter hat keinen gültigen Wert",
@@ -122,7 +129,7 @@ export const de: Messages = {
     "Der Link wurde bereits verwendet, ist abgelaufen oder gehört zu einem anderen Browser. Es hat sich nichts geändert. Sie können neu beginnen.",
   "error.sign_in_refused": "Die Anmeldung konnte nicht abgeschlossen werden",
   "error.sign_in_refused.text":
-    "Die Antwort des Anmeldedienstes konnte nicht angenommen werden. Sie sind daher nicht angemeldet.",
+    "Die Antwort des Anmeldedienstes konnte nicht angenommen werden. Diese Anmeldung hat daher nichts geändert.",
   "error.sign_in_denied": "Sie dürfen sich hier nicht anmelden",
   "error.sign_in_denied.text":
     "Sie haben sich beim Anmeldedienst angemeldet, aber diese Anwendung lässt Ihr Konto nicht zu.",
@@ -131,7 +138,7 @@ export const de: Messages = {
     "Der Anmeldedienst hat nicht alle Angaben über Sie übermittelt, die diese Anwendung benötigt. Ihre Betreiber können sehen, was fehlt.",
   "error.step_up_failed": "Der Anmeldedienst hat Ihre Identität nicht erneut bestätigt",
   "error.step_up_failed.text":
-    "Diese Seite erfordert eine neuere oder stärkere Anmeldung derselben Person. Sie sind weiterhin angemeldet wie zuvor.",
+    "Diese Seite erfordert eine neuere oder stärkere Anmeldung derselben Person.",
   "error.forbidden": "Sie dürfen diese Seite nicht öffnen",
   "error.forbidden.text":
     "Sie sind angemeldet, aber Ihr Konto hat nicht das Recht, diese Seite zu öffnen.",
@@ -159,8 +166,11 @@ export const de: Messages = {
   "error.provider_unavailable.text":
     "Der Anmeldedienst, der Ihre Identität prüft, antwortet nicht. Eine solche Störung dauert meist nicht lange.",
   "error.provider_misconfigured": "Die Anmeldung ist nicht richtig eingerichtet",
+  "error.not_renewed": "Ihre Anmeldung konnte nicht verlängert werden",
+  "error.not_renewed.text":
+    "Der Anmeldedienst, der Ihre Identität prüft, hat Ihre Anmeldung nicht verlängert. Sie können sich jetzt neu anmelden.",
   "error.provider_misconfigured.text":
-    "Die Betreiber dieser Website finden die Ursache im Protokoll. Ein neuer Versuch hilft erst, wenn sie den Fehler behoben haben.",
+    "Die Betreiber dieser Website finden die Ursache im Protokoll.",
   "error.store_unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.store_unavailable.text":
     "Diese Website konnte nicht feststellen, ob Sie angemeldet sind. Eine solche Störung dauert meist nicht lange.",

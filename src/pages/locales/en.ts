@@ -105,6 +105,8 @@ export const en = {
   // The user's sessions
   "sessions.title": "Your sessions",
   "sessions.text": "You are signed in on these devices. End any session that you do not recognize.",
+  "sessions.textOfProvider":
+    "You are signed in with {provider} on these devices. End any session that you do not recognize.",
   "sessions.hidden": {
     one: "{count} older session is not shown.",
     other: "{count} older sessions are not shown.",
@@ -113,6 +115,7 @@ export const en = {
   "sessions.endOthers": "End all other sessions",
   "sessions.endAll": "Sign out everywhere",
   "sessions.account": "Your account",
+  "sessions.device": "{browser} on {system}",
   "sessions.unknownDevice": "Unknown device",
   "sessions.current": "This session",
   "sessions.signedIn": "Signed in {time}",
@@ -129,21 +132,25 @@ export const en = {
   "error.session_missing": "This page isn't available right now",
   "error.code": "Error {status}",
   "error.signedIn": "If you were signed in, you still are.",
+  "error.signedInAs": "You are still signed in as {user}.",
+  "error.unprocessed": "What you sent has not been processed.",
+  "error.reload": "To send it again, reload this page in {duration}.",
   "error.retry": "Try again in {duration}.",
   "error.later": "Please try again in a moment.",
+  "error.notUntilCorrected": "Trying again will not help until they have corrected it.",
   "error.unavailable": "This page isn't available right now",
   "error.parameter": "The value of the parameter {name} is invalid.",
   "error.invalid_parameter.text": "Part of the address is invalid.",
   "error.login_link_invalid.text":
     "The link was already used, has expired, or belongs to another browser. Nothing has changed. You can start again.",
   "error.sign_in_refused.text":
-    "The identity provider's response could not be accepted, so you are not signed in.",
+    "The identity provider's response could not be accepted, so this sign-in has changed nothing.",
   "error.sign_in_denied.text":
     "You signed in at the identity provider, but your account is not allowed to use this application.",
   "error.claims_rejected.text":
     "The identity provider did not send everything about you that this application needs. The application's operators can see what is missing.",
   "error.step_up_failed.text":
-    "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
+    "This page requires a recent or a stronger sign-in by the same person.",
   "error.forbidden.text":
     "You are signed in, but your account does not have permission to open this page.",
   "error.login_required.text": "What you sent has not been processed. Sign in, then send it again.",
@@ -157,8 +164,11 @@ export const en = {
     "Your browser requested this page before you clicked. Nothing has happened yet.",
   "error.provider_unavailable.text":
     "The identity provider, which checks who you are, is not responding. Such an outage is usually short.",
+  "error.not_renewed": "Your sign-in could not be renewed",
+  "error.not_renewed.text":
+    "The identity provider, which checks who you are, did not renew your sign-in. You can sign in again now.",
   "error.provider_misconfigured.text":
-    "The operators of this site can see the cause in the site's log. Trying again will not help until they have corrected it.",
+    "The operators of this site can see the cause in the site's log.",
   "error.store_unavailable.text":
     "This site could not check whether you are signed in. Such an outage is usually short.",
   "error.session_missing.text": "This site could not check whether you are signed in.",

@@ -90,6 +90,8 @@ export const es: Messages = {
   "sessions.title": "Sus sesiones",
   "sessions.text":
     "Ha iniciado sesión en estos dispositivos. Cierre las sesiones que no reconozca.",
+  "sessions.textOfProvider":
+    "Ha iniciado sesión con {provider} en estos dispositivos. Cierre las sesiones que no reconozca.",
   "sessions.hidden": {
     one: "No se muestra {count} sesión más antigua.",
     many: "No se muestran {count} sesiones más antiguas.",
@@ -99,6 +101,7 @@ export const es: Messages = {
   "sessions.endOthers": "Cerrar las demás sesiones",
   "sessions.endAll": "Cerrar sesión en todos los dispositivos",
   "sessions.account": "Su cuenta",
+  "sessions.device": "{browser} en {system}",
   "sessions.unknownDevice": "Dispositivo desconocido",
   "sessions.current": "Esta sesión",
   "sessions.signedIn": "Inicio: {time}",
@@ -110,8 +113,12 @@ export const es: Messages = {
 
   "error.code": "Error {status}",
   "error.signedIn": "Si había iniciado sesión, la sesión sigue abierta.",
+  "error.signedInAs": "Su sesión sigue abierta como {user}.",
+  "error.unprocessed": "Lo que envió no se ha procesado.",
+  "error.reload": "Para enviarlo de nuevo, recargue esta página dentro de {duration}.",
   "error.retry": "Vuelva a intentarlo dentro de {duration}.",
   "error.later": "Vuelva a intentarlo dentro de un momento.",
+  "error.notUntilCorrected": "No sirve de nada volver a intentarlo hasta que la corrijan.",
   "error.unavailable": "Esta página no está disponible en este momento",
   "error.parameter": "El parámetro {name} no tiene un valor válido.",
   "error.invalid_parameter": "Un parámetro no tiene un valor válido",
@@ -123,7 +130,7 @@ export const es: Messages = {
     "El enlace ya se usó, ha caducado o pertenece a otro navegador. No ha cambiado nada. Puede empezar de nuevo.",
   "error.sign_in_refused": "No se pudo completar el inicio de sesión",
   "error.sign_in_refused.text":
-    "No se pudo aceptar la respuesta del proveedor de identidad, así que no ha iniciado sesión.",
+    "No se pudo aceptar la respuesta del proveedor de identidad, así que este inicio de sesión no ha cambiado nada.",
   "error.sign_in_denied": "No puede iniciar sesión aquí",
   "error.sign_in_denied.text":
     "Ha iniciado sesión en el proveedor de identidad, pero esta aplicación no admite su cuenta.",
@@ -132,7 +139,7 @@ export const es: Messages = {
     "El proveedor de identidad no envió todos los datos sobre usted que esta aplicación necesita. Sus responsables pueden ver qué falta.",
   "error.step_up_failed": "El proveedor de identidad no volvió a confirmar su identidad",
   "error.step_up_failed.text":
-    "Esta página requiere un inicio de sesión más reciente o más seguro de la misma persona. Su sesión sigue abierta como antes.",
+    "Esta página requiere un inicio de sesión más reciente o más seguro de la misma persona.",
   "error.forbidden": "No puede abrir esta página",
   "error.forbidden.text":
     "Ha iniciado sesión, pero su cuenta no tiene permiso para abrir esta página.",
@@ -158,8 +165,11 @@ export const es: Messages = {
   "error.provider_unavailable.text":
     "El proveedor de identidad, que comprueba quién es usted, no responde. Estas interrupciones suelen ser breves.",
   "error.provider_misconfigured": "El inicio de sesión no está bien configurado",
+  "error.not_renewed": "No se ha podido renovar su inicio de sesión",
+  "error.not_renewed.text":
+    "El proveedor de identidad, que comprueba quién es usted, no ha renovado su inicio de sesión. Puede iniciar sesión de nuevo ahora.",
   "error.provider_misconfigured.text":
-    "Los responsables de este sitio pueden ver la causa en su registro. No sirve de nada volver a intentarlo hasta que la corrijan.",
+    "Los responsables de este sitio pueden ver la causa en su registro.",
   "error.store_unavailable": "Esta página no está disponible en este momento",
   "error.store_unavailable.text":
     "Este sitio no pudo averiguar si usted ha iniciado sesión. Estas interrupciones suelen ser breves.",

@@ -91,6 +91,8 @@ export const fr: Messages = {
   "sessions.title": "Vos sessions",
   "sessions.text":
     "Vous êtes connecté sur ces appareils. Fermez toute session que vous ne reconnaissez pas.",
+  "sessions.textOfProvider":
+    "Vous êtes connecté avec {provider} sur ces appareils. Fermez toute session que vous ne reconnaissez pas.",
   "sessions.hidden": {
     one: "{count} session plus ancienne n’est pas affichée.",
     many: "{count} sessions plus anciennes ne sont pas affichées.",
@@ -100,6 +102,7 @@ export const fr: Messages = {
   "sessions.endOthers": "Fermer toutes les autres sessions",
   "sessions.endAll": "Se déconnecter partout",
   "sessions.account": "Votre compte",
+  "sessions.device": "{browser} sur {system}",
   "sessions.unknownDevice": "Appareil inconnu",
   "sessions.current": "Cette session",
   "sessions.signedIn": "Connexion : {time}",
@@ -111,8 +114,12 @@ export const fr: Messages = {
 
   "error.code": "Erreur {status}",
   "error.signedIn": "Si vous étiez connecté, vous l’êtes toujours.",
+  "error.signedInAs": "Vous êtes toujours connecté en tant que {user}.",
+  "error.unprocessed": "Votre envoi n’a pas été traité.",
+  "error.reload": "Pour le renvoyer, actualisez cette page dans {duration}.",
   "error.retry": "Réessayez dans {duration}.",
   "error.later": "Veuillez réessayer dans un instant.",
+  "error.notUntilCorrected": "Il est inutile de réessayer avant qu’ils ne l’aient corrigée.",
   "error.unavailable": "Cette page n’est pas disponible pour le moment",
   "error.parameter": "Le paramètre {name} n’a pas de valeur valide.",
   "error.invalid_parameter": "Un paramètre n’a pas de valeur valide",
@@ -124,7 +131,7 @@ export const fr: Messages = {
     "Le lien a déjà été utilisé, a expiré ou appartient à un autre navigateur. Rien n’a changé. Vous pouvez recommencer.",
   "error.sign_in_refused": "La connexion n’a pas pu aboutir",
   "error.sign_in_refused.text":
-    "La réponse du fournisseur d’identité n’a pas pu être acceptée : vous n’êtes pas connecté.",
+    "La réponse du fournisseur d’identité n’a pas pu être acceptée : cette connexion n’a rien changé.",
   "error.sign_in_denied": "Vous ne pouvez pas vous connecter ici",
   "error.sign_in_denied.text":
     "Vous vous êtes connecté auprès du fournisseur d’identité, mais cette application n’accepte pas votre compte.",
@@ -134,7 +141,7 @@ export const fr: Messages = {
     "Le fournisseur d’identité n’a pas transmis toutes les informations dont cette application a besoin. Ses responsables peuvent voir ce qui manque.",
   "error.step_up_failed": "Le fournisseur d’identité n’a pas confirmé à nouveau votre identité",
   "error.step_up_failed.text":
-    "Cette page exige une connexion plus récente ou plus forte de la même personne. Vous êtes toujours connecté comme avant.",
+    "Cette page exige une connexion plus récente ou plus forte de la même personne.",
   "error.forbidden": "Vous ne pouvez pas ouvrir cette page",
   "error.forbidden.text":
     "Vous êtes connecté, mais votre compte n’a pas le droit d’ouvrir cette page.",
@@ -160,8 +167,11 @@ export const fr: Messages = {
   "error.provider_unavailable.text":
     "Le fournisseur d’identité, qui vérifie votre identité, ne répond pas. Une telle panne est en général de courte durée.",
   "error.provider_misconfigured": "La connexion n’est pas correctement configurée",
+  "error.not_renewed": "Votre connexion n’a pas pu être renouvelée",
+  "error.not_renewed.text":
+    "Le fournisseur d’identité, qui vérifie votre identité, n’a pas renouvelé votre connexion. Vous pouvez vous reconnecter dès maintenant.",
   "error.provider_misconfigured.text":
-    "Les responsables de ce site trouveront la cause dans son journal. Il est inutile de réessayer avant qu’ils ne l’aient corrigée.",
+    "Les responsables de ce site trouveront la cause dans son journal.",
   "error.store_unavailable": "Cette page n’est pas disponible pour le moment",
   "error.store_unavailable.text":
     "Ce site n’a pas pu déterminer si vous êtes connecté. Une telle panne est en général de courte durée.",

@@ -87,6 +87,8 @@ export const ja: Messages = {
 
   "sessions.title": "セッション一覧",
   "sessions.text": "次の端末でログインしています。心当たりのないセッションは終了してください。",
+  "sessions.textOfProvider":
+    "次の端末で {provider} を使ってログインしています。心当たりのないセッションは終了してください。",
   "sessions.hidden": {
     other: "ほかに古いセッションが {count} 件あります（表示されていません）。",
   },
@@ -94,6 +96,7 @@ export const ja: Messages = {
   "sessions.endOthers": "ほかのセッションをすべて終了",
   "sessions.endAll": "すべての端末でログアウト",
   "sessions.account": "アカウント",
+  "sessions.device": "{system} の {browser}",
   "sessions.unknownDevice": "不明な端末",
   "sessions.current": "このセッション",
   "sessions.signedIn": "ログイン：{time}",
@@ -105,8 +108,12 @@ export const ja: Messages = {
 
   "error.code": "エラー {status}",
   "error.signedIn": "ログインしていた場合、その状態は続いています。",
+  "error.signedInAs": "引き続き {user} としてログインしています。",
+  "error.unprocessed": "送信された内容は処理されていません。",
+  "error.reload": "もう一度送信するには、{duration}後にこのページを再読み込みしてください。",
   "error.retry": "{duration}後にもう一度お試しください。",
   "error.later": "しばらくしてからもう一度お試しください。",
+  "error.notUntilCorrected": "修正されるまでは、もう一度試しても解決しません。",
   "error.unavailable": "このページは現在ご利用いただけません",
   "error.parameter": "パラメーター {name} の値が正しくありません。",
   "error.invalid_parameter": "パラメーターの値が正しくありません",
@@ -118,7 +125,7 @@ export const ja: Messages = {
     "リンクはすでに使用されたか、有効期限が切れたか、別のブラウザーのものです。変更は行われていません。最初からやり直せます。",
   "error.sign_in_refused": "ログインを完了できませんでした",
   "error.sign_in_refused.text":
-    "認証サービスの応答を受け入れられなかったため、ログインしていません。",
+    "認証サービスの応答を受け入れられなかったため、このログインによる変更はありません。",
   "error.sign_in_denied": "ここにはログインできません",
   "error.sign_in_denied.text":
     "認証サービスでのログインは済んでいますが、お使いのアカウントはこのアプリケーションでは使用できません。",
@@ -127,7 +134,7 @@ export const ja: Messages = {
     "このアプリケーションに必要な情報の一部が、認証サービスから提供されませんでした。不足している情報は運営者が確認できます。",
   "error.step_up_failed": "認証サービスで本人確認をやり直せませんでした",
   "error.step_up_failed.text":
-    "このページには、同じ方による新しいログイン、またはより強力なログインが必要です。現在のログインはそのまま有効です。",
+    "このページには、同じ方による新しいログイン、またはより強力なログインが必要です。",
   "error.forbidden": "このページを開く権限がありません",
   "error.forbidden.text":
     "ログインしていますが、お使いのアカウントにはこのページを開く権限がありません。",
@@ -153,8 +160,10 @@ export const ja: Messages = {
   "error.provider_unavailable.text":
     "本人確認を行う認証サービスが応答していません。通常、このような障害は短時間で解消します。",
   "error.provider_misconfigured": "ログインが正しく設定されていません",
-  "error.provider_misconfigured.text":
-    "原因は、このサイトの運営者がログで確認できます。修正されるまでは、もう一度試しても解決しません。",
+  "error.not_renewed": "ログインを更新できませんでした",
+  "error.not_renewed.text":
+    "本人確認を行う認証サービスがログインを更新しませんでした。今すぐ再度ログインできます。",
+  "error.provider_misconfigured.text": "原因は、このサイトの運営者がログで確認できます。",
   "error.store_unavailable": "このページは現在ご利用いただけません",
   "error.store_unavailable.text":
     "ログインしているかどうかを確認できませんでした。通常、このような障害は短時間で解消します。",

@@ -33,6 +33,9 @@ const NO: Promise<boolean> = Promise.resolve(false);
  * is never evicted.
  *
  * @throws TypeError when `maxSessions` is not a whole number within its bounds
+ *
+ * @example
+ * const auth = idpAuth({ store: memoryStore({ maxSessions: 10_000 }) });
  */
 export function memoryStore(
   options: {

@@ -95,6 +95,11 @@ const MIGRATION_LIMIT_MS = 60_000;
  * otherwise.
  *
  * @throws TypeError if an option is out of bounds
+ *
+ * @example
+ * import { Pool } from "pg";
+ * const pool = new Pool();
+ * const auth = idpAuth({ store: postgresStore(pool) });
  */
 export function postgresStore(
   pool: PostgresPool,

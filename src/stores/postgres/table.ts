@@ -41,6 +41,10 @@ export function quotedTable(table: string): string {
  *
  * @param table as for `postgresStore`
  * @throws TypeError if the name is not valid
+ *
+ * @example
+ * import { Pool } from "pg";
+ * await new Pool().query(postgresMigration());
  */
 export function postgresMigration(table = "idpauth_sessions"): string {
   const name = quotedTable(table);

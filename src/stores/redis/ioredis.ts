@@ -55,6 +55,10 @@ interface Options {
   readonly keyPrefix?: string | null;
   readonly enableOfflineQueue?: boolean;
   readonly autoResendUnfulfilledCommands?: boolean;
+  /** The addresses of Sentinel. Null without it. */
+  readonly sentinels?: readonly unknown[] | null;
+  /** With `sentinels`: whether the client leaves a primary when Sentinel has promoted another. */
+  readonly failoverDetector?: boolean;
   /** With `sentinels`: "slave" selects a replica. */
   readonly role?: string;
   /** Of a Cluster. */
@@ -168,6 +172,14 @@ function problemsOf({ isCluster = false, options }: IoRedis): StoreProblem[] {
       message:
         "The Redis client uses replicas. A replica refuses writes and may return deleted entries.",
       remedy: `Leave out ${isCluster ? "scaleReads" : "role"} in ${where}.`,
+    });
+  }
+  if (Array.isArray(options.sentinels) && options.failoverDetector !== true) {
+    problems.push({
+      message:
+        "The Redis client doesn't listen to Sentinel, so in a planned failover it writes to the old primary for about 10 seconds, and these writes are lost.",
+      remedy: `Set failoverDetector: true in ${where}.`,
+      isWarning: true,
     });
   }
   return problems;

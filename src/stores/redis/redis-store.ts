@@ -52,8 +52,8 @@ const WHOLE_INDEXES_MS = 60_000;
  * - `createClient({ disableOfflineQueue: true })`
  * - `createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })`
  * - `createSentinel({ name, sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 })`
- * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`,
- *   with or without `sentinels`
+ * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`
+ * - `new Redis({ sentinels, name, failoverDetector: true, … })` with the same three options
  * - `new Cluster(nodes, { enableOfflineQueue: false })` of ioredis
  *
  * The server expires entries by its own clock. It should not evict them
@@ -65,6 +65,12 @@ const WHOLE_INDEXES_MS = 60_000;
  * silently, set the client's `socketTimeout`.
  *
  * @throws TypeError if the client is no object or an option is out of bounds
+ *
+ * @example
+ * import { createClient } from "redis";
+ * const client = createClient({ disableOfflineQueue: true });
+ * await client.connect();
+ * const auth = idpAuth({ store: redisStore(client) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): SessionStore {
   const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT_MS, clock = systemClock } = options;

@@ -77,7 +77,7 @@ const OPENING_PROBLEMS: Readonly<Record<string, readonly [message: string, remed
     "% is damaged.",
     "Restore it from a backup, together with its -wal file. Or delete both, which signs out all users.",
   ],
-  SQLITE_FULL: ["The disk of % is full.", "Make room on the disk."],
+  SQLITE_FULL: ["% is on a disk that is full.", "Make room on the disk."],
   ENOENT: NO_FOLDER,
   ENOTDIR: NO_FOLDER,
   EACCES: NOT_WRITABLE,

@@ -1,5 +1,5 @@
 import type { ListField } from "../stored-entries.js";
-import type { SqliteDatabase, SqliteStatement } from "./driver.js";
+import type { SqliteDatabase, SqliteStatement } from "./database.js";
 import { SetupError } from "./failure.js";
 
 /**
@@ -50,8 +50,8 @@ const pageBy = (
                                       WHERE ${field} = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`;
 
 /**
- * Plain question marks, because the drivers treat numbered parameters differently. An empty blob
- * may arrive as NULL.
+ * Plain question marks, because node:sqlite and better-sqlite3 treat numbered parameters
+ * differently. An empty blob may arrive as NULL.
  */
 const STATEMENTS = {
   begin: "BEGIN IMMEDIATE",
@@ -149,8 +149,17 @@ function inOneTransaction<Result>(
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    database.exec("ROLLBACK");
+    rollBack(database);
     throw error;
+  }
+}
+
+/** SQLite may have rolled back by itself, because the disk is full for example. */
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // The first error says what is wrong.
   }
 }
 

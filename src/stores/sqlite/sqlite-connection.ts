@@ -1,8 +1,9 @@
 import { accessSync, closeSync, constants, openSync } from "node:fs";
 import path from "node:path";
 import type { StoreProblem } from "../../ports/session-store.js";
-import { findDriver, type SqliteDatabase } from "./driver.js";
+import type { SqliteDatabase } from "./database.js";
 import { isLocked, openingProblem, SetupError } from "./failure.js";
+import { nodeSqlite } from "./node-sqlite.js";
 import { setUp, type Connection } from "./schema.js";
 
 interface Opened extends Connection {
@@ -18,7 +19,7 @@ export interface ConnectionSource {
 }
 
 /** Opens the store's connection, and tries again later if another process has locked the file. */
-export function createConnectionSource(name: string, open: () => Opened): ConnectionSource {
+function createConnectionSource(name: string, open: () => Opened): ConnectionSource {
   let problem: StoreProblem | undefined;
   let opened: Opened | undefined;
   try {
@@ -47,9 +48,9 @@ export function ownFile(given: string): ConnectionSource {
   // Absolute, because the process may change its folder before it opens the file.
   const file = given === ":memory:" ? given : path.resolve(given);
   return createConnectionSource(file, () => {
-    const Database = findDriver();
+    const DatabaseSync = nodeSqlite();
     if (file !== ":memory:") checkFile(file);
-    const database = new Database(file);
+    const database = new DatabaseSync(file);
     try {
       return { ...setUp(database, file), close: () => database.close() };
     } catch (error) {

@@ -10,13 +10,13 @@ import type {
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { SWEEP_EVERY_MS, sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
-import type { SqliteDatabase, SqliteValue } from "./driver.js";
+import type { SqliteDatabase, SqliteValue } from "./database.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
 import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
 import { createWriteQueue } from "./writes.js";
 
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./database.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -50,9 +50,8 @@ const SWEEP_SLICE_ROWS = 128;
  * of the process; a power cut may lose it. A sweep removes expired entries twice a minute. The file
  * does not shrink, and SQLite reuses the space.
  *
- * SQLite is `node:sqlite` where Node has it (22.13 and later), otherwise the package
- * `better-sqlite3`. If there is neither, or the file cannot be used, `problems` has the remedy and
- * every method rejects.
+ * SQLite is `node:sqlite`. Node 22 prints a warning that it is experimental when the first store
+ * opens its file. If the file cannot be used, `problems` has the remedy and every method rejects.
  *
  * Do not delete or replace the file while a process uses it. That process would continue with the
  * deleted file.

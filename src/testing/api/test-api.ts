@@ -80,6 +80,10 @@ export interface TestApi {
  *
  * @param provider whose tokens it accepts: a test provider, or the `issuer` of another one
  * @throws TypeError `introspection` of another provider without its `clientId` and `clientSecret`
+ *
+ * @example
+ * await using api = await startTestApi(provider);
+ * const auth = idpAuth({ env: provider.env, apis: { orders: { url: api.url } } });
  */
 export async function startTestApi(
   provider: TokenProvider,
@@ -249,7 +253,12 @@ function recorded(
 /** Returns the response to an upgrade that is refused, which ends the connection. */
 function responseOn(socket: Socket, message: IncomingMessage): ServerResponse {
   const response = new ServerResponse(message);
-  response.assignSocket(socket);
+  try {
+    response.assignSocket(socket);
+  } catch {
+    // An earlier request of this connection has no response yet.
+    socket.destroy();
+  }
   return response.on("finish", () => socket.end());
 }
 

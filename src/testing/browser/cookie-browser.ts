@@ -5,7 +5,6 @@ import { fetchSite } from "./fetch-site.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
 export { BodyTooLargeError } from "./exchange.js";
-export { rawRequest, type RawResponse } from "./raw-request.js";
 
 /** Options of `new CookieBrowser()`. */
 export interface CookieBrowserOptions {

@@ -1,4 +1,5 @@
 import { audienceIn, targetMistake } from "./access-tokens.js";
+import { appleMistake, postedUser } from "./apple.js";
 import {
   authenticate,
   authenticationClaims,
@@ -14,8 +15,9 @@ import {
   withSubject,
   type PersonClaims,
 } from "./people.js";
+import { formPostPage } from "./provider-pages.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
+import { errorReply, htmlReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 
@@ -111,11 +113,10 @@ export function approve(
     nonce: query.get("nonce") ?? undefined,
     challenge: query.get("code_challenge") ?? undefined,
   };
-  return backToClient(
-    new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }),
-    asked,
-    state,
-  );
+  const response = new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) });
+  const user = state.settings.apple === undefined ? undefined : postedUser(claims, query, state);
+  if (user !== undefined) response.set("user", user);
+  return backToClient(response, asked, state);
 }
 
 /** Redirects to the client with an error (RFC 6749 section 4.1.2.1). */
@@ -138,6 +139,8 @@ function backToClient(
   if (sent !== null) params.set("state", sent);
   if (state.settings.announceIss) params.set("iss", announcedIssuer(state));
   state.hooks.authorizationResponse?.(params, request);
+  if (request.query.get("response_mode") === "form_post")
+    return htmlReply(200, formPostPage(redirectUri, params));
   const location = new URL(redirectUri);
   for (const [name, value] of params) location.searchParams.append(name, value);
   return redirectReply(location.href);
@@ -160,6 +163,8 @@ function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthErr
   if (target !== undefined) return target;
   const authentication = authenticationMistake(query);
   if (authentication !== undefined) return invalid(authentication);
+  const atApple = settings.apple === undefined ? undefined : appleMistake(query);
+  if (atApple !== undefined) return atApple;
   if (settings.pkce === "ignored") return undefined;
   if (query.get("code_challenge_method") !== "S256")
     return invalid("code_challenge_method must be S256");

@@ -1,3 +1,4 @@
+import { appleSecretMistake } from "./apple.js";
 import { assertionMistake } from "./client-assertion-checks.js";
 import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
@@ -24,9 +25,7 @@ export async function refusedClient(
   const { settings } = state;
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
   const hasKey = settings.clientJwks !== undefined;
-  const mistake = hasKey
-    ? await assertionMistake(request, state)
-    : secretMistake(request, settings);
+  const mistake = await clientMistake(request, state);
   if (mistake === undefined) return undefined;
   const reply = errorReply("invalid_client", mistake, {
     status: 401,
@@ -34,6 +33,17 @@ export async function refusedClient(
   });
   const id = basicCredentials(headers.authorization)?.id ?? params.get("client_id") ?? "";
   return isMadeUp(id) ? { ...reply, refusal: undefined } : reply;
+}
+
+async function clientMistake(
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<string | undefined> {
+  const { apple, clientJwks } = state.settings;
+  if (apple !== undefined) return appleSecretMistake(request, state);
+  return clientJwks === undefined
+    ? secretMistake(request, state.settings)
+    : assertionMistake(request, state);
 }
 
 /**

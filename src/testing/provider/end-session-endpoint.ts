@@ -1,7 +1,7 @@
 import { announcedIssuer, issuerClaims } from "./entra-tenants.js";
-import { refusedLogoutPage, signedOutPage } from "./logout-pages.js";
 import { endSessions } from "./logout-tokens.js";
 import { hintedPerson, withSubject } from "./people.js";
+import { refusedLogoutPage, signedOutPage } from "./provider-pages.js";
 import type { ProviderSession } from "./provider-sessions.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { htmlReply, redirectReply, type ProviderReply } from "./replies.js";

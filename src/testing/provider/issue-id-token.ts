@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { appleClaims } from "./apple.js";
 import { issuerClaims } from "./entra-tenants.js";
 import type { Family } from "./grants.js";
 import { compactJws } from "./signing-keys.js";
@@ -46,8 +47,11 @@ function claimsOf(
   state: ProviderState,
 ): Record<string, unknown> {
   const { settings, now } = state;
-  const inToken = settings.claimsInIdToken
-    ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name))
+  const { apple, claimsInIdToken, userinfoOnly } = settings;
+  const inToken = claimsInIdToken
+    ? Object.entries(apple === undefined ? person : appleClaims(person)).filter(
+        ([name]) => !userinfoOnly.includes(name),
+      )
     : [];
   const issuedAt = Math.floor(now() / 1000);
   return {

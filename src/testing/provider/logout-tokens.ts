@@ -10,7 +10,7 @@ import type { ProviderState } from "./test-provider-state.js";
  * The member of `events` that makes a token a logout token (OpenID Connect Back-Channel Logout 1.0
  * section 2.4).
  */
-export const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 /**
  * The content of a logout token. Without `sub` and `sid`, it names the session of

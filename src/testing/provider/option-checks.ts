@@ -144,6 +144,13 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
     words: 'a list of "iss" and "sid"',
     fits: (value) => Array.isArray(value) && value.every((one) => one === "iss" || one === "sid"),
   },
+  apple: {
+    words: "an object with the strings `teamId` and `keyId`, or undefined",
+    fits(value) {
+      const { teamId, keyId } = Object(value) as Readonly<Record<string, unknown>>;
+      return value === undefined || (TEXT.fits(teamId) && TEXT.fits(keyId));
+    },
+  },
 };
 
 /** @throws TypeError */

@@ -1,3 +1,4 @@
+import { APPLE_DISCOVERY, MISSING_AT_APPLE } from "./apple.js";
 import { authorize } from "./authorization-endpoint.js";
 import { ASSERTION_ALGORITHMS } from "./client-assertion-checks.js";
 import { refusedClient } from "./client-checks.js";
@@ -26,6 +27,7 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
 
 /** Returns whether the provider has this endpoint. */
 export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boolean {
+  if (settings.apple !== undefined && MISSING_AT_APPLE.includes(endpoint)) return false;
   if (endpoint === "par") return settings.pushedRequests || settings.requirePushedRequests;
   return endpoint !== "endSession" || settings.endSession === "supported";
 }
@@ -92,6 +94,21 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
   introspect: ["POST"],
 };
 
+const CLAIMS = [
+  "sub",
+  "iss",
+  "aud",
+  "exp",
+  "iat",
+  "auth_time",
+  "acr",
+  "email",
+  "email_verified",
+  "name",
+  "picture",
+  "groups",
+];
+
 /** OpenID Connect Discovery section 3. */
 function discovery(state: ProviderState): ProviderReply {
   const { base, settings, hooks } = state;
@@ -100,29 +117,21 @@ function discovery(state: ProviderState): ProviderReply {
     authorization_endpoint: base + ENDPOINT_PATHS.authorize,
     token_endpoint: base + ENDPOINT_PATHS.token,
     jwks_uri: base + ENDPOINT_PATHS.jwks,
-    userinfo_endpoint: base + ENDPOINT_PATHS.userinfo,
+    ...(isOffered("userinfo", settings) && {
+      userinfo_endpoint: base + ENDPOINT_PATHS.userinfo,
+    }),
     revocation_endpoint: base + ENDPOINT_PATHS.revoke,
-    introspection_endpoint: base + ENDPOINT_PATHS.introspect,
+    ...(isOffered("introspect", settings) && {
+      introspection_endpoint: base + ENDPOINT_PATHS.introspect,
+    }),
     response_types_supported: ["code"],
+    response_modes_supported: ["query", "form_post"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["RS256"],
     ...authenticationMembers(settings),
     scopes_supported: settings.scopesSupported,
-    claims_supported: [
-      "sub",
-      "iss",
-      "aud",
-      "exp",
-      "iat",
-      "auth_time",
-      "acr",
-      "email",
-      "email_verified",
-      "name",
-      "picture",
-      "groups",
-    ],
+    claims_supported: CLAIMS,
     claims_parameter_supported: settings.stepUp === "supported",
     ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
     ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
@@ -132,6 +141,7 @@ function discovery(state: ProviderState): ProviderReply {
     ...(settings.requirePushedRequests && { require_pushed_authorization_requests: true }),
     ...logoutMembers(state),
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
+    ...(settings.apple !== undefined && APPLE_DISCOVERY),
   };
   return jsonAfterHook(document, hooks.discoveryDocument);
 }
@@ -159,15 +169,11 @@ function authenticationMembers({
  * Front-Channel Logout 1.0 section 3.
  */
 function logoutMembers({ base, settings }: ProviderState): Record<string, unknown> {
-  const {
-    sid,
-    endSession: support,
-    backchannelLogoutUri,
-    frontchannelLogoutUri,
-    frontchannelLogoutParams,
-  } = settings;
+  const { sid, backchannelLogoutUri, frontchannelLogoutUri, frontchannelLogoutParams } = settings;
   return {
-    ...(support === "supported" && { end_session_endpoint: base + ENDPOINT_PATHS.endSession }),
+    ...(isOffered("endSession", settings) && {
+      end_session_endpoint: base + ENDPOINT_PATHS.endSession,
+    }),
     ...(backchannelLogoutUri !== undefined && {
       backchannel_logout_supported: true,
       backchannel_logout_session_supported: sid === "supported",

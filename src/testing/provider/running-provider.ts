@@ -50,6 +50,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly keys: SigningKeys;
   readonly grants = new Grants();
   readonly usedAssertions = new Set<string>();
+  readonly appleUsers = new Set<string>();
   readonly pushed = new PushedRequests();
   readonly requests: ReceivedRequest[] = [];
   readonly violations: string[] = [];

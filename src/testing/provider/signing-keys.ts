@@ -45,6 +45,11 @@ async function createSigningKey(kid: string): Promise<SigningKey> {
  * give an empty signature.
  *
  * @param key a private key, or for HS256, HS384 and HS512 the secret's bytes
+ *
+ * @example
+ * import { createSecretKey } from "node:crypto";
+ * const key = createSecretKey(Buffer.from("a secret of 32 bytes or even more"));
+ * const token = compactJws({ alg: "HS256" }, { sub: "ada" }, key.export());
  */
 export function compactJws(
   header: JsonPart,

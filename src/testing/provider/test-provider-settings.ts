@@ -124,6 +124,20 @@ export interface ProviderSettings {
   frontchannelLogoutUri: string | undefined;
   /** The query parameters of that address; default both. Entra ID sends `sid` alone. */
   frontchannelLogoutParams: readonly ("iss" | "sid")[];
+  /**
+   * If it is set, the provider departs from OpenID Connect as Sign in with Apple does: the client
+   * secret is a JWT of this team and key (`clientJwks`), the name comes only in the posted response
+   * to a user's first sign-in, `email_verified` is text, and there is no userinfo and no logout.
+   * Undefined (default): it doesn't.
+   */
+  apple:
+    | {
+        /** The identifier of the team. */
+        readonly teamId: string;
+        /** The identifier of the key in `clientJwks`. */
+        readonly keyId: string;
+      }
+    | undefined;
 }
 
 /** Returns the settings of a provider that a test has not changed. */
@@ -160,5 +174,6 @@ export function defaultSettings(): ProviderSettings {
     backchannelLogoutUri: undefined,
     frontchannelLogoutUri: undefined,
     frontchannelLogoutParams: ["iss", "sid"],
+    apple: undefined,
   };
 }

@@ -83,6 +83,8 @@ export interface ProviderState {
   readonly grants: Grants;
   /** The `jti` of each client assertion. */
   readonly usedAssertions: Set<string>;
+  /** The `sub` of each user whose first sign-in at Apple has been. */
+  readonly appleUsers: Set<string>;
   readonly pushed: PushedRequests;
   readonly people: readonly PersonClaims[];
   readonly sessions: ProviderSessions;

@@ -20,6 +20,11 @@ export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js"
 /**
  * Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: the user `person` has
  * already agreed.
+ *
+ * @example
+ * const provider = await startTestProvider();
+ * const auth = idpAuth({ env: provider.env });
+ * await provider.stop();
  */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), ...others } = options;

@@ -64,6 +64,10 @@ const FAULT_STANDS =
  *   default the provider's own person
  * @throws SignInError with the step that failed and what to check
  * @throws TypeError if the application cannot be reached, or the person is no object of claims
+ *
+ * @example
+ * const ada = await signIn(app, { email: "ada@example.com" });
+ * const { status } = await ada.get("/reports");
  */
 export async function signIn(
   app: TestedApplication,

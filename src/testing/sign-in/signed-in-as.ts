@@ -59,7 +59,12 @@ export async function signedInAs<Provider extends string>(
   return `${name}=${value}`;
 }
 
-/** The same as `signedInAs`, as a cookie with its attributes. */
+/**
+ * The same as `signedInAs`, as a cookie with its attributes.
+ *
+ * @example
+ * const { name, value } = await signedInCookie(auth, { email: "ada@example.com" });
+ */
 export async function signedInCookie<Provider extends string>(
   auth: SignsInForTests<Provider>,
   claims: PersonClaims = ADA,

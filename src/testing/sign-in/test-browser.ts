@@ -121,6 +121,10 @@ export class TestBrowser extends CookieBrowser {
  * Returns a signed-out browser at an application.
  *
  * @throws TypeError if the application cannot be reached
+ *
+ * @example
+ * const ada = await browser(app);
+ * const { status } = await ada.get("/reports");
  */
 export async function browser(
   app: TestedApplication,
