@@ -1,25 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type {
   Fault,
   IdTokenDraft,
   MutatedIdToken,
   ReceivedRequest,
 } from "../../src/testing/provider/test-provider.js";
-import {
-  APIS,
-  HOUR,
-  ORDERS,
-  startApiApplication,
-  targetOf,
-  type ApiApplication,
-} from "../support/api-application.js";
+import { APIS, HOUR, ORDERS, targetOf, app, startForEachTest } from "../support/api-application.js";
 import { byStranger } from "../support/stranger.js";
 
-let app: ApiApplication;
-beforeEach(async () => {
-  app = await startApiApplication();
-});
-afterEach(() => app.application.stop());
+startForEachTest();
 
 const isOrders = () => {
   const last = app.application.provider.requestsTo("token").at(-1);

@@ -1,22 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ApiTokenError } from "../../src/index.js";
 import {
   APIS,
   BILLING,
   HOUR,
   ORDERS,
-  startApiApplication,
   targetOf,
-  type ApiApplication,
+  app,
+  startForEachTest,
 } from "../support/api-application.js";
 import type { TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
 
-let app: ApiApplication;
-beforeEach(async () => {
-  app = await startApiApplication();
-});
-afterEach(() => app.application.stop());
+startForEachTest();
 
 /** Signs in at one of two providers. */
 async function signInAtStaff(apis: object): Promise<void> {

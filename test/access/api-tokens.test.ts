@@ -1,19 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ApiTokenError } from "../../src/index.js";
-import {
-  APIS,
-  BILLING,
-  HOUR,
-  ORDERS,
-  startApiApplication,
-  type ApiApplication,
-} from "../support/api-application.js";
+import { BILLING, HOUR, ORDERS, app, startForEachTest, APIS } from "../support/api-application.js";
 
-let app: ApiApplication;
-beforeEach(async () => {
-  app = await startApiApplication();
-});
-afterEach(() => app.application.stop());
+startForEachTest();
 
 const credentials = () => app.auth.getCredentials(app.request());
 const jwt = (claims: object) =>
@@ -59,6 +48,20 @@ describe("the access token for an API", () => {
       (before?.["credentials"] as Record<string, unknown>)["refresh_token"],
     );
     expect(app.application.provider.requestsTo("userinfo")).toEqual([]);
+  });
+
+  it("emits a refresh with the API's name and its duration, also if it is refused", async () => {
+    await app.user.signIn();
+    const emitted: unknown[] = [];
+    for (const name of ["refresh", "failure"] as const)
+      app.auth.on(name, ({ api, duration }) => emitted.push([name, api, typeof duration]));
+    await app.token("orders");
+    app.refuse("invalid_target");
+    await app.failure("billing");
+    expect(emitted).toEqual([
+      ["refresh", "orders", "number"],
+      ["failure", "billing", "number"],
+    ]);
   });
 
   it("without parameters of its own is the session's", async () => {

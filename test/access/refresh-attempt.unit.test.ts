@@ -18,6 +18,7 @@ import type { Change, Updated, UserSession } from "../../src/ports/user-session.
 import type { SpentRefresh, Identity } from "../../src/record/credentials.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
 import { withoutLease } from "../../src/record/refresh-changes.js";
+import { isTokenRejected } from "../../src/access/rejected-token.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { UnawaitedTasks } from "../../src/work/unawaited-tasks.js";
 
@@ -434,8 +435,9 @@ const storing = async (attempt: ApiRefresh, change: Change) => {
 };
 const storesApi = (api: string) =>
   vi.fn<RenewApi>((attempt) => storing(attempt, (fresh) => withoutLease(withApi(api)(fresh))));
+const withoutRejected = (record: SessionRecord) => record;
 const refreshApi = (api: string, renew: RenewApi, changes?: Partial<UserSession>) =>
-  refresher.refresh(session(changes), needOfApi(api), { name: api, renew });
+  refresher.refresh(session(changes), needOfApi(api), { name: api, renew, withoutRejected });
 
 describe("a refresh for an API", () => {
   beforeEach(() => {
@@ -534,6 +536,7 @@ describe("a refresh for an API", () => {
       const record = await refresher.refresh(session(), apiAlone, {
         name: "orders",
         renew: storesApi("orders"),
+        withoutRejected,
       });
       expect(apisOf(record)).toEqual([]);
       expect(events.map(({ name }) => name).filter((name) => name === "failure")).toEqual(failed);
@@ -548,6 +551,25 @@ describe("a refresh for an API", () => {
     expect(record?.idp_state.forced_at).toBe(START);
     stored = EXPIRED;
     expect((await refresh())?.idp_state.forced_at).toBeUndefined();
+  });
+
+  it("whose refusal ends the refreshes leaves no token that an API has rejected, in the same write", async () => {
+    stored = EXPIRED;
+    provider.refresh.mockRejectedValue(new ProviderRefusedError("invalid_grant"));
+    const rejected = (fresh: SessionRecord): Need | undefined =>
+      needOf(fresh) === undefined ? undefined : "rejected";
+    const record = await refresher.refresh(session(), rejected);
+    expect([isTokenRejected(record!), writes]).toEqual([true, 2]);
+    stored = EXPIRED;
+    expect(isTokenRejected((await refresh())!)).toBe(false);
+    stored = withApi("orders")(REFRESHED);
+    const outcome = refresher.refresh(session(), needOfApi("billing"), {
+      name: "billing",
+      renew: () => Promise.reject(new ProviderRefusedError("bad_token")),
+      withoutRejected: (fresh) => ({ ...fresh, final_redirect: "without the API's token" }),
+    });
+    expect((await outcome)?.final_redirect).toBe("without the API's token");
+    expect(stored.idp_state.refresh_rejected).toBe(true);
   });
 
   it("is shared by the requests for this API", async () => {
@@ -692,6 +714,23 @@ describe("the refresh's own deadline", () => {
     },
   );
 });
+
+it.each([
+  [30_999, true],
+  [31_000, false],
+])(
+  "if the machine slept for %i ms, in which its monotonic clock stood still, the token is spent: %s",
+  async (milliseconds, isSpent) => {
+    afterWrite = (write) => {
+      if (write === 1) clock.setNow(clock.now() + milliseconds);
+    };
+    start({ httpTimeout: 100 });
+    const running = refresh();
+    if (isSpent) await running;
+    else await expect(running).rejects.toMatchObject({ reason: "timeout" });
+    expect(provider.refresh).toHaveBeenCalledTimes(isSpent ? 1 : 0);
+  },
+);
 
 describe("an outage during a refresh", () => {
   it("gives the lease back, keeps the tokens and says so in an event", async () => {

@@ -3,6 +3,7 @@ import { type CookieBrowser } from "../../src/testing/browser/cookie-browser.js"
 import {
   startExpressApplication,
   type ExpressApplication,
+  type ExpressApplicationOptions,
 } from "../support/express-application.js";
 import { settled } from "../../src/testing/settled.js";
 
@@ -13,9 +14,9 @@ let app: ExpressApplication;
 
 afterEach(() => app.stop());
 
-/** A user whose refresh is held at the provider, which has rotated the token already. */
-async function duringRefresh() {
-  app = await startExpressApplication({ session: "host" });
+/** A user whose next refresh is held at the provider after it has rotated the token. */
+async function beforeRefresh(options: ExpressApplicationOptions = {}) {
+  app = await startExpressApplication({ session: "host", ...options });
   const browser = app.browser();
   expect((await browser.follow("/idpauth/login/")).status).toBe(200);
   app.clock.advance(3_600_000);
@@ -23,6 +24,12 @@ async function duringRefresh() {
     before: false,
     when: ({ params }) => params.get("grant_type") === "refresh_token",
   });
+  return { browser, token };
+}
+
+/** The same, once the refresh is held. */
+async function duringRefresh() {
+  const { browser, token } = await beforeRefresh();
   const probe = isSignedIn(browser);
   await token.arrived;
   return {
@@ -54,8 +61,7 @@ it("a framework that saves an old copy between the rotated token's write and the
   const held = new Promise<void>((resolve) => (letGo = resolve));
   let loaded!: () => void;
   const isLoaded = new Promise<void>((resolve) => (loaded = resolve));
-  app = await startExpressApplication({
-    session: "host",
+  const { browser, token } = await beforeRefresh({
     routes: (express) =>
       express.get("/cart", async (request, response) => {
         loaded();
@@ -63,13 +69,6 @@ it("a framework that saves an old copy between the rotated token's write and the
         (request.session as unknown as Record<string, unknown>)["cart"] = "book";
         response.send("in the cart");
       }),
-  });
-  const browser = app.browser();
-  expect((await browser.follow("/idpauth/login/")).status).toBe(200);
-  app.clock.advance(3_600_000);
-  const token = app.provider.hold("token", {
-    before: false,
-    when: ({ params }) => params.get("grant_type") === "refresh_token",
   });
   await app.provider.rotateKeys({ keepOld: false });
   const jwks = app.provider.hold("jwks");

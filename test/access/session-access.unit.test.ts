@@ -11,6 +11,7 @@ import type { IdpRequest } from "../../src/http/request.js";
 import type { Registration } from "../../src/ports/registration.js";
 import type { Change, UserSession } from "../../src/ports/user-session.js";
 import type { PrivateState, SessionRecord } from "../../src/record/record.js";
+import { isTokenRejected } from "../../src/access/rejected-token.js";
 import type { PolicySettings } from "../../src/record/session-policy.js";
 import { systemClock } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -588,15 +589,54 @@ describe("getAccessToken", () => {
     expect(await before.access.accessToken(before.session, 0, "access")).toBe("new");
   });
 
+  const REFUSED = withState(UNREFRESHABLE, {
+    ...living(3_600).idp_state,
+    refresh_rejected: true,
+  });
+
+  it("returns a rejected token to nobody if its refresh was refused, also not later without `rejected`", async () => {
+    const given = setUp({ record: living(3_600), stored: REFUSED, refreshed: REFUSED });
+    expect(await given.access.accessToken(given.session, 0, "access")).toBeNull();
+    expect(isTokenRejected(given.stored()!)).toBe(true);
+    const later = setUp({ record: given.stored() });
+    expect(await later.access.accessToken(later.session, 0)).toBeNull();
+    expect(await later.access.accessToken(later.session, 0, "access")).toBeNull();
+    expect(later.refresh).not.toHaveBeenCalled();
+    expect(later.update).not.toHaveBeenCalled();
+    expect((await later.access.access(later.session)).authenticated).toBe(true);
+  });
+
+  it("remembers a token as rejected if another call's refresh was refused before", async () => {
+    const { access, session, stored, refresh } = setUp({ record: REFUSED });
+    expect(await access.accessToken(session, 0)).toBe("access");
+    expect(await access.accessToken(session, 0, "another")).toBe("access");
+    expect(stored()).toBe(REFUSED);
+    expect(await access.accessToken(session, 0, "access")).toBeNull();
+    expect(isTokenRejected(stored()!)).toBe(true);
+    expect(refresh).not.toHaveBeenCalled();
+  });
+
+  it("forgets nothing if the session ends while it is remembered, and brings nothing back", async () => {
+    const gone = setUp({
+      record: REFUSED,
+      session: { update: () => Promise.resolve({ changed: false, record: undefined }) },
+    });
+    expect(await gone.access.accessToken(gone.session, 0, "access")).toBeNull();
+  });
+
   it.each<[string, Given]>([
     ["there is no refresh token", { record: withState(UNREFRESHABLE, living(600).idp_state) }],
     ["refreshes are off", { record: living(600), policy: { sessionAutoRefresh: false } }],
-  ])("returns no expired token if %s", async (_name, given) => {
-    const { access, session, refresh, clock } = setUp({ ...given, refreshed: NEW });
+  ])("returns no expired token and no rejected one if %s", async (_name, given) => {
+    const { access, session, refresh, clock, stored } = setUp({ ...given, refreshed: NEW });
     clock.advance(599_000);
-    expect(await access.accessToken(session, 60, "access")).toBe("access");
-    clock.advance(1_000);
+    expect(await access.accessToken(session, 60)).toBe("access");
     expect(await access.accessToken(session, 60, "access")).toBeNull();
+    const later = setUp({ ...given, record: stored() });
+    expect(await later.access.accessToken(later.session, 60)).toBeNull();
+    expect((await later.access.access(later.session)).authenticated).toBe(true);
+    clock.advance(1_000);
+    expect(await access.accessToken(session, 60)).toBeNull();
     expect(refresh).not.toHaveBeenCalled();
   });
 

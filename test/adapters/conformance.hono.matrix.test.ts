@@ -1,5 +1,5 @@
 import { idpAuth } from "../../src/adapters/hono/hono.js";
-import { testAdapter } from "../../src/testing/index.js";
+import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
 import { itWithRowIds } from "./it-with-row-ids.js";

@@ -1,4 +1,4 @@
-import { testAdapter } from "../../src/testing/index.js";
+import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startNest } from "./applications/nestjs.js";
 import { itWithRowIds } from "./it-with-row-ids.js";
 

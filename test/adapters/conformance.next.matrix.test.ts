@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { testAdapter } from "../../src/testing/index.js";
+import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { serveNext, type NextServer } from "./applications/next.js";
 import { itWithRowIds } from "./it-with-row-ids.js";
 

@@ -12,7 +12,8 @@ import {
   type LogEntry,
 } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/index.js";
-import { rawRequest, type CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
+import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import {
   EXPRESS,
   startExpressApplication,
@@ -20,6 +21,7 @@ import {
   type ExpressApplicationOptions,
 } from "../support/express-application.js";
 import { PATIENCE } from "../support/eventually.js";
+import { UNREACHED } from "../support/options-for.js";
 
 const HOUR = 3_600_000;
 const MADE_UP: IdpAuthOptions = {
@@ -318,7 +320,7 @@ describe("the framework's own sessions: what they contain", () => {
     await token.arrived;
     await app.clock.advanceAsync(5_000);
     await waiting;
-    await browser.get("/idpauth/logout/");
+    await browser.navigate("/idpauth/logout/");
     expect(Object.keys(onlyStored())).toEqual(["cookie"]);
     token.release();
     await eventually(() => expect(app.provider.requestsTo("revoke")).toHaveLength(2));
@@ -397,7 +399,7 @@ describe("the framework's own sessions: what they contain", () => {
     expect((await browser.get("/idpauth/session")).status).toBe(503);
     const login = await app
       .browser()
-      .get("/idpauth/login/", { headers: { accept: "application/json" } });
+      .get("/idpauth/login/?response=json", { headers: { accept: "application/json" } });
     expect([login.status, login.json().code]).toEqual([503, "store_unavailable"]);
     vi.restoreAllMocks();
     expect((await probe(browser)).authenticated).toBe(true);
@@ -564,7 +566,7 @@ describe.each(PARTIAL_OUTAGES)(
         await browser.get("/cart/book");
         const [oldId] = Object.keys(app.stored());
         const { credentials } = onlyStored();
-        const login = await browser.get("/idpauth/login/");
+        const login = await browser.navigate("/idpauth/login/");
         const callback = await app.provider.signInCode(login.location!);
         fail(oldId!);
         const answer = await browser.get(callback);
@@ -641,9 +643,9 @@ describe("the framework's own sessions: a request without one", () => {
       await start(without(options));
       for (const path of [
         "/idpauth/",
-        "/idpauth/login/",
+        "/idpauth/login/?response=json",
         "/idpauth/login-callback?state=x&code=y",
-        "/idpauth/logout/",
+        "/idpauth/logout/?response=json",
       ]) {
         const answer = await app.browser().get(path, { headers: { accept: "application/json" } });
         expect([path, answer.status, answer.json().code]).toEqual([path, 503, "session_missing"]);
@@ -806,28 +808,14 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
 
   it("express-session that comes after idpauth comes too late: E002", () => {
     const application = express();
-    const auth = idpAuth({
-      env: {},
-      session: "host",
-      secretKey: "a secret key of at least 32 bytes",
-      clientId: "c",
-      clientSecret: "s",
-      log: false,
-    });
+    const auth = idpAuth({ ...UNREACHED, session: "host", log: false });
     expect(() => auth.mount(application)).toThrow(/E002[^]*express-session/);
   });
 
   it("a cookie-only session is refused by name", () => {
     const application = express();
     application.use(_cookieSession);
-    const auth = idpAuth({
-      env: {},
-      session: "host",
-      secretKey: "a secret key of at least 32 bytes",
-      clientId: "c",
-      clientSecret: "s",
-      log: false,
-    });
+    const auth = idpAuth({ ...UNREACHED, session: "host", log: false });
     expect(() => auth.mount(application)).toThrow(/cookie-only/);
   });
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { afterEach, describe, expect, it } from "vitest";
 import type { FastifyIdpAuth } from "../../src/adapters/fastify/fastify.js";
 import { SessionMissingError } from "../../src/index.js";
-import { rawRequest } from "../../src/testing/browser/raw-request.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import {
   startFastifyApplication,
@@ -316,7 +316,7 @@ describe("half of the framework's store fails", () => {
     const browser = await signedIn();
     const before = app.hostStore.all();
     app.hostStore.fails = (operation) => (operation === "set" ? "before" : undefined);
-    const answer = await browser.get("/idpauth/login/", JSON_ONLY);
+    const answer = await browser.get("/idpauth/login/?response=json", JSON_ONLY);
     expect([answer.status, answer.json().code, answer.setCookies, app.caught]).toEqual([
       503,
       "store_unavailable",
@@ -346,7 +346,7 @@ describe("half of the framework's store fails", () => {
     await browser.get("/cart/book");
     const [oldId = ""] = Object.keys(app.hostStore.all());
     const { credentials } = onlyStored();
-    const login = await browser.get("/idpauth/login/");
+    const login = await browser.navigate("/idpauth/login/");
     const callback = await app.provider.signInCode(login.location!);
     app.hostStore.fails = failing(oldId);
     const answer = await browser.get(callback);

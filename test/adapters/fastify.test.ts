@@ -20,7 +20,7 @@ import {
   type IdpAuthOptions,
 } from "../../src/index.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { rawRequest } from "../../src/testing/browser/raw-request.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import {
   registerSession,
   startFastifyApplication,

@@ -12,15 +12,9 @@ import {
   type IdpAuthOptions,
 } from "../../src/index.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { UNREACHED } from "../support/options-for.js";
 
-const SETTINGS: IdpAuthOptions = {
-  env: {},
-  log: false,
-  secretKey: "a secret key of at least 32 bytes",
-  clientId: "client",
-  clientSecret: "a client's secret",
-  issuer: "https://login.example.com",
-};
+const SETTINGS: IdpAuthOptions = { ...UNREACHED, log: false };
 
 const page = (path = "/reports") =>
   new Request(`http://app.example${path}`, { headers: { accept: "text/html" } });

@@ -26,20 +26,14 @@ import {
 } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
-import { idpAuth as nodeAuth, keepPrivate, type Handler } from "../../src/adapters/node/node.js";
+import { keepPrivate } from "../../src/adapter.js";
+import { idpAuth as nodeAuth, type Handler } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
 import { listen } from "./applications/listen.js";
+import { UNREACHED } from "../support/options-for.js";
 
-const OPTIONS: IdpAuthOptions = {
-  env: {},
-  log: false,
-  secretKey: "a secret key of at least 32 bytes",
-  clientId: "client",
-  clientSecret: "a client's secret",
-  issuer: "https://login.example.com",
-  scope: ["openid"],
-};
+const OPTIONS: IdpAuthOptions = { ...UNREACHED, log: false, scope: ["openid"] };
 const GUARDED = "private, no-store";
 
 const running: { stop(): Promise<unknown> }[] = [];

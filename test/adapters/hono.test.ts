@@ -9,18 +9,12 @@ import {
   type Credentials,
   type IdpAuthOptions,
 } from "../../src/index.js";
-import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
+import { ApplicationStarter } from "../../packages/idpauth-conformance/src/adapter/application-starter.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
+import { UNREACHED } from "../support/options-for.js";
 
-const SETTINGS: IdpAuthOptions = {
-  env: {},
-  log: false,
-  secretKey: "a secret key of at least 32 bytes",
-  clientId: "client",
-  clientSecret: "a client's secret",
-  issuer: "https://login.example.com",
-};
+const SETTINGS: IdpAuthOptions = { ...UNREACHED, log: false };
 
 const JSON_ONLY = { headers: { accept: "application/json" } };
 const starter = new ApplicationStarter(

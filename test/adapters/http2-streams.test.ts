@@ -23,6 +23,7 @@ import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import type { EventStream, IdpAuthOptions } from "../../src/index.js";
 import { signedInAs, startTestProvider, TestClock } from "../../src/testing/index.js";
+import { stoppedAfterEach } from "../support/stopped-after-each.js";
 
 interface Started {
   readonly server: Http2Server;
@@ -102,15 +103,9 @@ const STARTS: Readonly<Record<string, (options: IdpAuthOptions, tls: Tls) => Pro
   },
 };
 
-const running: (() => unknown)[] = [];
-const uncaught: unknown[] = [];
-const take = (error: unknown) => void uncaught.push(error);
-process.on("uncaughtException", take).on("unhandledRejection", take);
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-  await new Promise((resolve) => setImmediate(resolve));
+const running = stoppedAfterEach();
+afterEach(() => {
   hooks.length = notices.length = 0;
-  expect(uncaught.splice(0)).toEqual([]);
 });
 
 /** The responses of the API that have begun, and do not end by themselves. */

@@ -1,7 +1,7 @@
 import { it } from "vitest";
-import { adapterRequirements } from "../../src/conformance/adapter/requirements/index.js";
+import { adapterRequirements } from "../../packages/idpauth-conformance/src/adapter/requirements/index.js";
 
-/** Rows of docs/evidence/security.md, by the area of the adapter requirements that show them. */
+/** Rows of docs/evidence/security.json, by the area of the adapter requirements that show them. */
 const ROWS_BY_AREA: Readonly<Record<string, readonly string[]>> = {
   callback: ["BCP-17"],
   cookie: ["ASVS-7.2.4", "BFF-3", "CK-4"],

@@ -11,10 +11,12 @@ import {
   type LogEntry,
   type Session,
 } from "../../src/index.js";
-import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { listen } from "./applications/listen.js";
+import { UNREACHED, optionsFor } from "../support/options-for.js";
+import { browsersAt } from "./browsers-at.js";
 
 const HOUR = 3_600_000;
 const running: { stop(): Promise<unknown> }[] = [];
@@ -42,40 +44,23 @@ async function start(
   const app = new Koa();
   const errors: unknown[] = [];
   app.on("error", (error) => errors.push(error));
-  build(app, idpAuth({ ...valid(provider), clock, log: false, ...options }));
+  build(app, idpAuth({ ...optionsFor(provider), clock, log: false, ...options }));
   const listener = app.callback();
   const server = await listen((request, response) => void listener(request, response));
   running.push(server, provider);
   const origin = `http://127.0.0.1:${server.port}`;
-  const browser = () => new CookieBrowser({ origin, now: () => clock.now() });
   return {
     provider,
     clock,
     origin,
     errors,
-    browser,
-    async signedIn() {
-      const by = browser();
-      expect((await by.follow("/idpauth/login/")).status).toBeLessThan(500);
-      return by;
-    },
-  };
-}
-
-function valid(provider?: TestProvider): IdpAuthOptions {
-  return {
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider?.clientId ?? "client.apps.googleusercontent.com",
-    clientSecret: provider?.clientSecret ?? "secret",
-    ...(provider && { issuer: provider.issuer }),
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...browsersAt(origin, clock),
   };
 }
 
 describe("startup checks", () => {
   it("`mount` runs them, so that a configuration error stops the application from starting", () => {
-    const auth = idpAuth({ ...valid(), secretKey: "", clientId: "", log: false });
+    const auth = idpAuth({ ...optionsFor(UNREACHED), secretKey: "", clientId: "", log: false });
     const app = new Koa();
     expect(() => auth.mount(app)).toThrow(/E001[^]*E003/);
     expect(() => auth.mount(app), "a second time too").toThrow(ConfigurationError);
@@ -84,14 +69,14 @@ describe("startup checks", () => {
 
   it("`mount` returns the warnings, and mounting twice logs each once", () => {
     const log: LogEntry[] = [];
-    const auth = idpAuth({ ...valid(), log: (entry) => log.push(entry) });
+    const auth = idpAuth({ ...optionsFor(UNREACHED), log: (entry) => log.push(entry) });
     for (const app of [new Koa(), new Koa()])
       expect(auth.mount(app).map(({ code }) => code)).toEqual(["W001", "W005"]);
     expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
   });
 
   it('`session: "host"` is E002: Koa has no sessions on the server, and the remedy says what to do instead', () => {
-    const auth = idpAuth({ ...valid(), session: "host", log: false });
+    const auth = idpAuth({ ...optionsFor(UNREACHED), session: "host", log: false });
     expect(() => auth.start()).toThrow(/E002[^]*Koa has no sessions[^]*koa-session/);
   });
 });
@@ -388,7 +373,7 @@ describe("types", () => {
   interface Properties {
     readonly db: { count(): number };
   }
-  const auth = idpAuth({ ...valid(), baseUrl: "https://app.example", log: false });
+  const auth = idpAuth({ ...optionsFor(UNREACHED), baseUrl: "https://app.example", log: false });
 
   it("take contexts with a state and properties of the application's own, and leave these as they are", () => {
     const app = new Koa<State, Properties>();

@@ -20,7 +20,8 @@ import { CurrentUser } from "../../examples/nestjs/idp-auth/current-user.decorat
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
 import type { UserPayload } from "../../src/index.js";
-import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { attacksOn } from "../recipes/hostile.js";
 
@@ -74,7 +75,6 @@ describe("[ATT-7] a NestJS application with the recipe of docs/how-to/nestjs.md"
     })
     class AppModule {}
 
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
     app = await NestFactory.create<NestExpressApplication>(AppModule, {
       logger: false,
       abortOnError: false,

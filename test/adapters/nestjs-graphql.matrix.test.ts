@@ -13,10 +13,17 @@ import { ReportsResolver } from "../../examples/nestjs/reports/reports.resolver.
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { openTcp, openWebSocket, sendHostile } from "../samples/hostile-client.js";
+import { hostileFrames } from "../samples/hostile-frames.js";
+import { hostileRequests } from "../samples/hostile-requests.js";
+import { optionsFor } from "../support/options-for.js";
 
 // The resolver and the gateway of docs/how-to/nestjs.md.
 
 const HOUR = 3_600_000;
+/** How many hostile frames, and requests. */
+const COUNT = 1000;
+const SEED = 47;
 const ORIGIN = "https://app.example";
 const running: (() => Promise<unknown>)[] = [];
 let clock: TestClock;
@@ -39,12 +46,7 @@ async function start(parts: {
   guard?: Type<IdpRequiredGuard>;
 }): Promise<{ browser: CookieBrowser; origin: string }> {
   const idpAuth = IdpAuthModule.forRoot({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...optionsFor(provider),
     clock,
     log: false,
   });
@@ -58,7 +60,6 @@ async function start(parts: {
   })
   class AppModule {}
 
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger: false,
     abortOnError: false,
@@ -164,7 +165,11 @@ describe("a gateway", () => {
       running.push(() => Promise.resolve(socket.close()));
       return socket;
     };
-    return { browser, connect };
+    const headers = () => ({
+      cookie: browser.cookies.header(new URL(address)) ?? "",
+      origin: ORIGIN,
+    });
+    return { browser, connect, port: Number(new URL(address).port), headers };
   }
   const heard = (socket: Socket, event: string): Promise<unknown> =>
     new Promise((resolve) => socket.once(event, resolve));
@@ -180,5 +185,17 @@ describe("a gateway", () => {
     const disconnected = heard(socket, "disconnect");
     await browser.get("/idpauth/logout/?response=json");
     expect(await disconnected).toBe("io server disconnect");
+  });
+
+  it("lives on after 1,000 hostile frames and requests, and still connects users", async () => {
+    const path = "/socket.io/?EIO=4&transport=websocket";
+    const { browser, connect, port, headers } = await open();
+    await browser.follow("/idpauth/login/");
+    const frames = hostileFrames(COUNT, SEED);
+    expect(await sendHostile(frames, () => openWebSocket(port, path, headers()))).toBe(COUNT);
+    await sendHostile(hostileRequests(path, COUNT, SEED), () => openTcp(port));
+    const socket = connect(ORIGIN);
+    await heard(socket, "connect");
+    expect(await socket.emitWithAck("hello")).toBe("Hello, Ada Lovelace.");
   });
 });

@@ -36,6 +36,7 @@ import {
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { optionsFor } from "../support/options-for.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const RECIPE = path.join(ROOT, "examples/nestjs/idp-auth");
@@ -73,7 +74,12 @@ async function start({
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
   running.push(provider);
-  const app = await create(optionsFor(provider, clock, options), controllers, imports, guard);
+  const app = await create(
+    { ...optionsFor(provider), clock, log: false, ...options },
+    controllers,
+    imports,
+    guard,
+  );
   prepare?.(app);
   await app.listen(0, "127.0.0.1");
   running.push({ stop: () => app.close() });
@@ -100,24 +106,6 @@ function url(app: NestExpressApplication): string {
   return `http://127.0.0.1:${port}`;
 }
 
-function optionsFor(
-  provider: TestProvider,
-  clock: TestClock,
-  options?: IdpAuthOptions,
-): IdpAuthOptions {
-  return {
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
-    scope: ["openid", "email", "profile", "offline_access"],
-    clock,
-    log: false,
-    ...options,
-  };
-}
-
 function create(
   options: IdpAuthOptions,
   controllers: Type[] = [],
@@ -131,7 +119,6 @@ function create(
   })
   class AppModule {}
 
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
   return NestFactory.create<NestExpressApplication>(AppModule, {
     logger: false,
     abortOnError: false,
@@ -299,7 +286,12 @@ describe("the module", () => {
     }
     @Module({
       imports: [
-        IdpAuthModule.forRoot({ ...optionsFor(second, clock), mountPath: "/second/idpauth/" }),
+        IdpAuthModule.forRoot({
+          ...optionsFor(second),
+          clock,
+          log: false,
+          mountPath: "/second/idpauth/",
+        }),
       ],
       controllers: [SecondController],
     })

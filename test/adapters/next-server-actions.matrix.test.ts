@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import {
   ApplicationStarter,
   type StartedApplication,
-} from "../../src/conformance/adapter/application-starter.js";
+} from "../../packages/idpauth-conformance/src/adapter/application-starter.js";
 import type {
   BrowserRequestOptions,
   BrowserResponse,

@@ -13,6 +13,7 @@ import type { FetchIdpAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth, type NextIdpAuth } from "../../src/adapters/next/next.js";
 import {
   memoryStore,
+  type ClientState,
   type Credentials,
   type IdpAuthOptions,
   type Session,
@@ -22,10 +23,11 @@ import {
 import {
   ApplicationStarter,
   type StageOptions,
-} from "../../src/conformance/adapter/application-starter.js";
+} from "../../packages/idpauth-conformance/src/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import { builtNextApplication } from "./applications/next-build.js";
+import { methodsOf } from "../support/methods-of.mjs";
 
 const HOUR = 3_600_000;
 
@@ -402,7 +404,7 @@ describe("one session for all of Next.js's bundles", () => {
     expect([answer.status, answer.json()]).toEqual([200, ["ada-1815", "ada-1815"]]);
   });
 
-  it("getSession with ifUnavailable gives that value in an outage, with and without a request", async () => {
+  it("getSession and clientState with ifUnavailable give that value in an outage, with and without a request", async () => {
     const seen: unknown[] = [];
     const app = await start({}, [
       {
@@ -414,6 +416,8 @@ describe("one session for all of Next.js's bundles", () => {
           seen.push(
             await next.getSession({ ifUnavailable: null }),
             await next.getSession(raw as Request, { ifUnavailable: "away" }),
+            await next.clientState({ ifUnavailable: null }),
+            await next.clientState(raw as Request, { ifUnavailable: "away" }),
           );
           return {};
         },
@@ -423,7 +427,7 @@ describe("one session for all of Next.js's bundles", () => {
     app.clock.advance(HOUR);
     app.provider.fault("token", { kind: "reset" });
     expect((await browser.get("/public")).status).toBe(200);
-    expect(seen).toEqual([null, "away"]);
+    expect(seen).toEqual([null, "away", null, "away"]);
   });
 
   it("accessors without a request know the current session: in a device list, and as the one that stays", async () => {
@@ -589,6 +593,12 @@ describe("types", () => {
       auth.getSession(new NextRequest(""), { ifUnavailable: "away" }),
     ];
     expectTypeOf(publicPages).returns.items.resolves.toEqualTypeOf<Session | "away" | null>();
+    const layouts = () => [
+      auth.clientState({ ifUnavailable: null }),
+      auth.clientState(new NextRequest(""), { ifUnavailable: null }),
+    ];
+    expectTypeOf(layouts).returns.items.resolves.toEqualTypeOf<ClientState | null>();
+    expectTypeOf<ReturnType<typeof auth.clientState>>().resolves.toEqualTypeOf<ClientState>();
     expectTypeOf(auth.requireSession).returns.resolves.toEqualTypeOf<Session>();
     expectTypeOf(auth.requireSession).toBeCallableWith(new NextRequest("http://localhost/"));
     expectTypeOf(auth.requireSession).toBeCallableWith({ returnTo: "/reports" });
@@ -642,17 +652,12 @@ const SETTINGS: IdpAuthOptions = {
 function countingStore(): SessionStore & { reads: number } {
   const store = memoryStore({ clock: new TestClock() });
   return {
+    ...methodsOf(store),
     name: "counting",
     reads: 0,
     get(key) {
       this.reads += 1;
       return store.get(key);
     },
-    insert: (key, entry) => store.insert(key, entry),
-    replace: (key, entry, version) => store.replace(key, entry, version),
-    touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => store.delete(key),
-    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
-    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
   };
 }

@@ -16,17 +16,21 @@ import {
 } from "node:http2";
 import { connect, type AddressInfo } from "node:net";
 import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
-import { idpAuth, soleHost, writeReply, type NodeIdpAuth } from "../../src/adapters/node/node.js";
+import { soleHost, writeReply } from "../../src/adapter.js";
+import { idpAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import {
   ConfigurationError,
   type IdpAuthOptions,
   type LogEntry,
   type Session,
 } from "../../src/index.js";
-import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { listen } from "./applications/listen.js";
+import { UNREACHED, optionsFor } from "../support/options-for.js";
+import { browsersAt } from "./browsers-at.js";
 
 const HOUR = 3_600_000;
 const running: { stop(): Promise<unknown> }[] = [];
@@ -53,34 +57,17 @@ async function start(
 ): Promise<Running> {
   const clock = new TestClock();
   const provider = await startTestProvider({ clock });
-  const auth = idpAuth({ ...valid(provider), clock, log: false, ...options });
+  const auth = idpAuth({ ...optionsFor(provider), clock, log: false, ...options });
   const server = await listen(build(auth));
   running.push(server, provider);
   const origin = `http://127.0.0.1:${server.port}`;
-  const browser = () => new CookieBrowser({ origin, now: () => clock.now() });
   return {
     auth,
     provider,
     clock,
     origin,
     port: server.port,
-    browser,
-    async signedIn() {
-      const by = browser();
-      expect((await by.follow("/idpauth/login/")).status).toBeLessThan(500);
-      return by;
-    },
-  };
-}
-
-function valid(provider?: TestProvider): IdpAuthOptions {
-  return {
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider?.clientId ?? "client.apps.googleusercontent.com",
-    clientSecret: provider?.clientSecret ?? "secret",
-    ...(provider && { issuer: provider.issuer }),
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...browsersAt(origin, clock),
   };
 }
 
@@ -91,16 +78,16 @@ describe("startup checks", () => {
     ["listener", (auth: NodeIdpAuth) => auth.listener(() => undefined)],
     ["start", (auth: NodeIdpAuth) => auth.start()],
   ] as const)("%s runs them, and reports every configuration error at once", (_form, begin) => {
-    expect(() => begin(idpAuth({ ...valid(), secretKey: "", clientId: "", log: false }))).toThrow(
-      /E001[^]*E003/,
-    );
+    expect(() =>
+      begin(idpAuth({ ...optionsFor(UNREACHED), secretKey: "", clientId: "", log: false })),
+    ).toThrow(/E001[^]*E003/);
     const log: LogEntry[] = [];
-    begin(idpAuth({ ...valid(), log: (entry) => log.push(entry) }));
+    begin(idpAuth({ ...optionsFor(UNREACHED), log: (entry) => log.push(entry) }));
     expect(log.map(({ code }) => code)).toEqual(["W001", "W005", "started"]);
   });
 
   it('`session: "host"` is E002: a server of node:http has no sessions', () => {
-    const auth = idpAuth({ ...valid(), session: "host", log: false });
+    const auth = idpAuth({ ...optionsFor(UNREACHED), session: "host", log: false });
     expect(() => auth.start()).toThrow(ConfigurationError);
     expect(() => auth.start()).toThrow(/E002[^]*node:http has no sessions[^]*store/);
   });
@@ -261,7 +248,7 @@ describe("guards", () => {
     });
     const [message] = (await once(stream, "response")) as [IncomingMessage];
     await once(message, "data");
-    await browser.get("/idpauth/logout/");
+    await browser.navigate("/idpauth/logout/");
     app.clock.advance(1_001);
     go();
     await once(message.resume(), "end");
@@ -496,7 +483,7 @@ describe("soleHost", () => {
 });
 
 describe("types", () => {
-  const auth = idpAuth({ ...valid(), baseUrl: "https://app.example", log: false });
+  const auth = idpAuth({ ...optionsFor(UNREACHED), baseUrl: "https://app.example", log: false });
 
   it("infer without a word, for http and for http2", () => {
     createServer(

@@ -21,6 +21,7 @@ import {
   type TestProvider,
 } from "../../src/testing/index.js";
 import { closeAll, listen, optionsFor } from "../apis/parties.js";
+import { closed } from "../support/closed.js";
 
 interface Started {
   readonly server: Server;
@@ -126,9 +127,9 @@ it.each(Object.entries(STARTS))(
     expect(data.toString()).toBe(
       `Bearer ${provider.issued.findLast(({ kind }) => kind === "access_token")?.value}`,
     );
-    const closed = once(socket, "close");
+    const ended = closed(socket);
     await browser.get("/idpauth/logout/?response=json");
-    await closed;
+    await ended;
     expect([plain, warned.mock.calls]).toEqual([0, []]);
   },
 );
@@ -140,10 +141,10 @@ const OFFERS = {
 
 async function exchange(port: number, text: string): Promise<string> {
   const socket = connect(port, "127.0.0.1").setEncoding("latin1");
-  socket.on("error", () => undefined).write(text);
+  socket.write(text);
   let received = "";
   socket.on("data", (chunk: string) => (received += chunk));
-  await once(socket, "close");
+  await closed(socket);
   return received;
 }
 
@@ -159,11 +160,19 @@ it.each(Object.entries(STARTS))(
       ...optionsFor(`http://127.0.0.1:${await listen(upstream)}/v2/`),
       env: { ...optionsFor("").env, BASE_URL: "http://app.example" },
     });
-    server.on("upgrade", (...upgrade) => proxyUpgrade(...upgrade) || upgrade[1].destroy());
+    const handled: boolean[] = [];
+    server.on("upgrade", (...upgrade) => {
+      handled.push(proxyUpgrade(...upgrade));
+      if (handled.at(-1) === false) upgrade[1].destroy();
+    });
     const port = await listen(server);
     const cookie = await signedInAs(auth);
     const head = (target: string, method = "GET") =>
       `${method} ${target} HTTP/1.1\r\nHost: app.example\r\nX-Idpauth: 1\r\nCookie: ${cookie}\r\n`;
+    const framings = [
+      "Content-Length: 5\r\n\r\nGET /",
+      "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ];
     for (const offer of Object.values(OFFERS)) {
       const probe = await exchange(port, `${head("/idpauth/session")}${offer}\r\n`);
       expect(probe).toMatch(
@@ -172,17 +181,23 @@ it.each(Object.entries(STARTS))(
       const proxied = await exchange(port, `${head("/api/orders/items?x=1")}${offer}\r\n`);
       expect(proxied).toMatch(/^HTTP\/1\.1 200 [^]*from the API/);
       expect(await exchange(port, `${head("/nowhere")}${offer}\r\n`)).toMatch(/^HTTP\/1\.1 404 /);
-      const framings = [
-        "Content-Length: 5\r\n\r\nGET /",
-        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-      ];
       for (const framing of framings)
         expect(await exchange(port, `${head("/api/orders/", "POST")}${offer}${framing}`)).toMatch(
           /^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n[^]*api_framing_invalid/,
         );
     }
+    // The first request has no response yet when the second one is refused.
+    const pipelined = `${head("/api/orders/slow")}\r\n${head("/api/orders/", "POST")}${OFFERS.h2c}${framings[0]}`;
+    expect(await exchange(port, pipelined)).toBe("");
+    expect(await exchange(port, `${head("/nowhere")}${OFFERS.h2c}\r\n`)).toMatch(
+      /^HTTP\/1\.1 404 /,
+    );
     expect(seen.map(({ url, headers }) => [url, headers.upgrade])).toEqual(
       Object.keys(OFFERS).map(() => ["/v2/items?x=1", undefined]),
     );
+    expect(handled).toEqual(Array(12).fill(true));
+    const toWebSocket = "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    expect(await exchange(port, `${head("/nowhere")}${toWebSocket}`)).toBe("");
+    expect(handled.at(-1)).toBe(false);
   },
 );

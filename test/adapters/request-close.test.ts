@@ -15,6 +15,7 @@ import type { FrameworkAdapter } from "../../src/adapter.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { BARE, serveBare, type Bare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";
+import { UNREACHED_BY_ENV } from "../support/options-for.js";
 
 const made = vi.hoisted(() => [] as FrameworkAdapter<never>[]);
 vi.mock(import("../../src/auth/create-idp-auth.js"), async (load) => {
@@ -40,28 +41,17 @@ const NAMES = Object.keys(BARE) as Name[];
 /** A `Request` alone does not tell that its response is complete; see "fetch" below. */
 const ON_NODE = NAMES.filter((name) => name !== "fetch");
 
-const OPTIONS = {
-  env: {
-    BASE_URL: "https://app.example",
-    IDP_ISSUER: "https://login.example",
-    IDP_CLIENT_ID: "client",
-    IDP_CLIENT_SECRET: "a client's secret",
-  },
-  secretKey: "a secret key of at least 32 bytes",
-  log: false,
-} as const;
-
 /**
  * These frameworks' requests have no reference to their response. The adapter learns it when a
  * request passes its listener or plugin.
  */
 const MOUNTED: Partial<Record<Name, () => Bare>> = {
   "node:http": () => {
-    const auth = node(OPTIONS);
+    const auth = node(UNREACHED_BY_ENV);
     return { listener: async (...of) => auth.listener(await BARE["node:http"].listener(...of)) };
   },
   Fastify: () => {
-    const auth = fastify(OPTIONS);
+    const auth = fastify(UNREACHED_BY_ENV);
     return {
       listener: (handle, parsed) =>
         BARE.Fastify.listener(handle, parsed, (app) => app.register(auth.plugin)),
@@ -214,7 +204,7 @@ describe.each(["node:http", "Fastify"] as const)(
   (name) => {
     async function serve(isGuarded: boolean) {
       const ended = signal();
-      const auth = name === "Fastify" ? fastify(OPTIONS) : node(OPTIONS);
+      const auth = name === "Fastify" ? fastify(UNREACHED_BY_ENV) : node(UNREACHED_BY_ENV);
       const adapter = made.at(-1)!;
       const watched = (raw: object) => {
         adapter.onClose?.(raw as never, ended.fire);

@@ -5,21 +5,14 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { Server, type Socket } from "socket.io";
 import { io as connect, type Socket as ClientSocket } from "socket.io-client";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { CookieBrowser, startTestProvider } from "../../src/testing/index.js";
+import { stoppedAfterEach } from "../support/stopped-after-each.js";
 
-const running: (() => unknown)[] = [];
-const uncaught: unknown[] = [];
-const take = (error: unknown) => void uncaught.push(error);
-process.on("uncaughtException", take).on("unhandledRejection", take);
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(uncaught.splice(0)).toEqual([]);
-});
+const running = stoppedAfterEach();
 
 type EngineMiddleware = Parameters<Server["engine"]["use"]>[0];
 

@@ -3,23 +3,17 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LogEntry } from "../../src/index.js";
 import { startTestProvider } from "../../src/testing/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { STAND_INS, type Received, type Send, type Sent } from "./stand-ins.js";
+import { stoppedAfterEach } from "../support/stopped-after-each.js";
+import { UNREACHED } from "../support/options-for.js";
 
-const running: (() => unknown)[] = [];
-const uncaught: unknown[] = [];
-const take = (error: unknown) => void uncaught.push(error);
-process.on("uncaughtException", take).on("unhandledRejection", take);
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(uncaught.splice(0)).toEqual([]);
-});
+const running = stoppedAfterEach();
 
 /** An API that responds with the request's method, body, Authorization and client. */
 async function startApi(): Promise<string> {
@@ -166,11 +160,7 @@ describe.each(Object.entries(STAND_INS))("%s", (_name, start) => {
 describe.each(Object.entries(STAND_INS))("over %s", (_name, start) => {
   it("a response that the API breaks off fails, and waits for nothing", async () => {
     const options = {
-      env: {},
-      issuer: "https://idp.example",
-      clientId: "app",
-      clientSecret: "secret",
-      secretKey: "a secret key of at least 32 bytes!",
+      ...UNREACHED,
       baseUrl: "http://app.example",
       apis: { orders: { url: await startApi(), path: "/api/orders/" } },
       store: memoryStore(),
@@ -192,11 +182,7 @@ describe("a message and a response as mocks of node:http make them", () => {
   async function open() {
     const url = await startApi();
     const auth = nodeAuth({
-      env: {},
-      issuer: "https://idp.example",
-      clientId: "app",
-      clientSecret: "secret",
-      secretKey: "a secret key of at least 32 bytes!",
+      ...UNREACHED,
       baseUrl: "http://app.example",
       apis: { orders: { url, path: "/api/orders/" } },
       log: (entry) => void log.push(entry),

@@ -14,14 +14,7 @@ import {
   type IdpAuthOptions,
   type LogEntry,
 } from "../../src/index.js";
-
-const SETTINGS: IdpAuthOptions = {
-  env: {},
-  secretKey: "a secret key of at least 32 bytes",
-  clientId: "client",
-  clientSecret: "a client's secret",
-  issuer: "https://login.example.com",
-};
+import { UNREACHED } from "../support/options-for.js";
 
 describe.each([
   ["Express", expressAuth],
@@ -33,7 +26,7 @@ describe.each([
 ])("on %s", (_framework, idpAuth) => {
   it("start() returns the warnings, and a second call logs none of them again", () => {
     const log: LogEntry[] = [];
-    const auth = idpAuth({ ...SETTINGS, log: (entry) => log.push(entry) });
+    const auth = idpAuth({ ...UNREACHED, log: (entry) => log.push(entry) });
     const codes = auth.start().map(({ code }) => code);
     expect(codes).toContain("W001");
     expect(auth.start().map(({ code }) => code)).toEqual(codes);
@@ -42,24 +35,24 @@ describe.each([
 
   it("`idpauth check --module` can run the startup checks without starting anything", () => {
     const log: LogEntry[] = [];
-    const auth = idpAuth({ ...SETTINGS, log: (entry) => log.push(entry) });
+    const auth = idpAuth({ ...UNREACHED, log: (entry) => log.push(entry) });
     const { findings } = auth[STARTUP_CHECKS]() as { readonly findings: readonly Finding[] };
     expect(findings.map(({ code }) => code)).toContain("W001");
     expect(log).toEqual([]);
-    expect(() => idpAuth({ ...SETTINGS, secretKey: "" })[STARTUP_CHECKS]()).toThrow(
+    expect(() => idpAuth({ ...UNREACHED, secretKey: "" })[STARTUP_CHECKS]()).toThrow(
       ConfigurationError,
     );
   });
 
   it("start() throws every configuration error at once, each time", () => {
-    const auth = idpAuth({ ...SETTINGS, secretKey: "", clientId: "", log: false });
+    const auth = idpAuth({ ...UNREACHED, secretKey: "", clientId: "", log: false });
     for (let call = 1; call <= 2; call += 1) expect(() => auth.start()).toThrow(/E001[^]*E003/);
   });
 
   it("reading a property neither throws nor runs the checks, even with a configuration error", () => {
     const log: LogEntry[] = [];
-    for (const secretKey of [SETTINGS.secretKey as string, ""]) {
-      const auth: object = idpAuth({ ...SETTINGS, secretKey, log: (entry) => log.push(entry) });
+    for (const secretKey of [UNREACHED.secretKey as string, ""]) {
+      const auth: object = idpAuth({ ...UNREACHED, secretKey, log: (entry) => log.push(entry) });
       for (const name of Reflect.ownKeys(auth))
         expect(Reflect.get(auth, name), String(name)).toBe(Reflect.get(auth, name));
     }
@@ -70,7 +63,7 @@ describe.each([
 describe("the log line of the first start", () => {
   function started(options: IdpAuthOptions): LogEntry[] {
     const log: LogEntry[] = [];
-    nodeAuth({ ...SETTINGS, ...options, log: (entry) => log.push(entry) }).start();
+    nodeAuth({ ...UNREACHED, ...options, log: (entry) => log.push(entry) }).start();
     return log.filter(({ code }) => code === "started");
   }
 
@@ -122,7 +115,7 @@ describe("the log line of the first start", () => {
 it.each(["Express", "Hono", "Koa", "node:http", "fetch"])(
   "on %s, without start() the first request reports the configuration error",
   async (framework) => {
-    const settings = { ...SETTINGS, secretKey: "", log: false as const };
+    const settings = { ...UNREACHED, secretKey: "", log: false as const };
     await expect(firstRequest[framework]?.(settings)).rejects.toBeInstanceOf(ConfigurationError);
   },
 );

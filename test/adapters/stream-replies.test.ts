@@ -14,7 +14,7 @@ import { sendReply } from "../../src/adapters/fastify/fastify-message.js";
 import { toResponse } from "../../src/adapters/fetch/fetch.js";
 import { respond } from "../../src/adapters/hono/hono-message.js";
 import { setReply } from "../../src/adapters/koa/koa-message.js";
-import { writeReply } from "../../src/adapters/node/node.js";
+import { writeReply } from "../../src/adapter.js";
 import type { AnyReply } from "../../src/adapter.js";
 import { listen } from "./applications/listen.js";
 

@@ -59,7 +59,6 @@ describe.each(Object.entries(STARTS))("on %s", (_name, start) => {
   it.each([undefined, null, "", 0, false, "route", "router", "text", {}])(
     "a rule and a response that throw %j let nobody pass",
     async (thrown) => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- As applications do.
       const throws = () => Promise.reject(thrown);
       const options = optionsFor("http://127.0.0.1:1/");
       const [auth, server] = await start(options, throws);

@@ -13,6 +13,7 @@ import { idpAuth } from "../../src/adapters/node/node.js";
 import { polluted } from "../support/polluted.js";
 import { apiRow } from "./api-row.js";
 import { closeAll, front, nodeApi, ORIGIN, rawApi, rawBrowser } from "./parties.js";
+import { UNREACHED_BY_ENV } from "../support/options-for.js";
 
 afterEach(closeAll);
 
@@ -170,17 +171,6 @@ describe("the table of APIs", () => {
   });
 });
 
-const OPTIONS = {
-  env: {
-    BASE_URL: ORIGIN,
-    IDP_ISSUER: "https://login.example",
-    IDP_CLIENT_ID: "client",
-    IDP_CLIENT_SECRET: "a client's secret",
-  },
-  secretKey: "a secret key of at least 32 bytes",
-  log: false,
-} as const;
-
 describe("an upgrade", () => {
   it("with another method than GET doesn't reach an API whose table has no GET", async () => {
     const { url, connections } = await rawApi((socket) => socket.end());
@@ -195,7 +185,7 @@ describe("an upgrade", () => {
 
   it("whose connection breaks before it is handled doesn't end the process", async () => {
     const auth = idpAuth({
-      ...OPTIONS,
+      ...UNREACHED_BY_ENV,
       apis: { orders: { url: "http://127.0.0.1:9/", path: "/api/orders/" } },
     });
     auth.proxyApi("orders");

@@ -90,6 +90,34 @@ describe("a step-up", () => {
     expect([reads(), shown]).toEqual([0, []]);
   });
 
+  it("leads htmx to the login and back to its page, but not again if that login didn't help", async () => {
+    const headers = {
+      ...SCRIPT,
+      "hx-request": "true",
+      "hx-current-url": `${ORIGIN}/app/orders?a=b#c`,
+    };
+    const { status, headers: sent } = await application().get({ headers });
+    expect([status, sent["X-Idpauth-Login"], queryOf(sent["HX-Redirect"]!)]).toEqual([
+      401,
+      LOGIN,
+      [
+        "/app/idpauth/login/",
+        {
+          api: "orders",
+          max_age: "60",
+          scheme: "PRESERVE_ORIGIN_QP",
+          origin_url: `${ORIGIN}/app/orders?a=b#c`,
+        },
+      ],
+    ]);
+    const again = await application({ asked_apis: ["orders"], idp_login_at: NOW }).get({ headers });
+    expect([again.status, again.headers["X-Idpauth-Login"], again.headers["HX-Redirect"]]).toEqual([
+      401,
+      LOGIN,
+      undefined,
+    ]);
+  });
+
   it("is a page for a form, without a read of the session", async () => {
     const { get, reads, shown } = application();
     const page = await get({ method: "POST" });
@@ -115,6 +143,20 @@ describe("a step-up", () => {
     ]);
     // A script is told as ever.
     expect((await get({ headers: SCRIPT })).body).toContain("login_url");
+  });
+
+  it("on a page that another site's link or form has led to keeps the mark of that site", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const { get, shown } = application({ asked_apis: ["orders"], idp_login_at: NOW });
+    await get({ headers });
+    await get({ headers, method: "POST" });
+    await get({ headers, method: "POST", login: "/app/idpauth/login/" });
+    const links = (shown as { action: { href: string } }[]).map(({ action }) => action.href);
+    expect(links.map((href) => queryOf(href)[1])).toEqual([
+      { api: "orders", max_age: "60", ...BACK, cross_site: "true" },
+      { api: "orders", max_age: "60", cross_site: "true" },
+      { cross_site: "true" },
+    ]);
   });
 
   it.each([

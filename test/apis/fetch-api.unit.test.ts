@@ -18,6 +18,8 @@ interface Setting {
   readonly answers?: readonly (Response | Error)[];
   /** Streams go over node:http. */
   readonly hasSendStream?: boolean;
+  /** What a call for another token than a rejected one throws. */
+  readonly refused?: Error;
 }
 
 /** A request with everything around it, and what happened to it. */
@@ -42,6 +44,7 @@ function request({ api, path = "items?a=b", init = {}, ...setting }: Setting = {
     events: unobserved,
     token: async (...rejected) => {
       asked.push(rejected);
+      if (rejected.length > 0 && setting.refused !== undefined) throw setting.refused;
       return (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? "";
     },
     ...(setting.hasSendStream === true && {
@@ -126,6 +129,14 @@ describe("a request of the application to an API", () => {
 
 describe("a response 401", () => {
   const rejected = () => new Response("no", { status: 401 });
+
+  it("whose token nobody can replace fails as the token does, and its body is discarded", async () => {
+    let isCanceled = false;
+    const body = new ReadableStream({ cancel: () => void (isCanceled = true) });
+    const refused = new Error("no other token");
+    const { failure, sent } = request({ answers: [new Response(body, { status: 401 })], refused });
+    expect([await failure, sent.length, isCanceled]).toEqual([refused, 1, true]);
+  });
 
   it("is asked again with another token, and its body is discarded", async () => {
     let isCanceled = false;

@@ -1,14 +1,14 @@
 // Between the frameworks and the proxy: paths that a framework rewrites, guards that an upgrade
 // could pass by.
 import { once } from "node:events";
-import http, { type RequestListener, type Server } from "node:http";
+import http, { type RequestListener } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
@@ -16,16 +16,10 @@ import { idpAuth as honoAuth } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import { signedInAs, TestClock, type SignsInForTests } from "../../src/testing/index.js";
-import { closeAll, nodeApi, optionsFor, ORIGIN, rawApi, rawBrowser } from "./parties.js";
+import { nodeApi, optionsFor, ORIGIN, rawApi, rawBrowser } from "./parties.js";
+import { closedAfterEach } from "./closed-after-each.js";
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-  await closeAll();
-});
+const servers = closedAfterEach();
 
 async function serve(
   listener: RequestListener,

@@ -1,27 +1,21 @@
 // A header that passes has the bytes that the API has sent, on every framework of Node.js.
 import { once } from "node:events";
-import http, { type RequestListener, type Server } from "node:http";
+import http, { type RequestListener } from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import fastify from "fastify";
 import Koa from "koa";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { idpAuth as expressAuth } from "../../src/adapters/express/express.js";
 import { idpAuth as fastifyAuth } from "../../src/adapters/fastify/fastify.js";
 import { idpAuth as koaAuth } from "../../src/adapters/koa/koa.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
-import { closeAll, optionsFor, rawApi, rawBrowser } from "./parties.js";
+import { optionsFor, rawApi, rawBrowser } from "./parties.js";
+import { closedAfterEach } from "./closed-after-each.js";
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-  await closeAll();
-});
+const servers = closedAfterEach();
 
 type Wired = [SignsInForTests, RequestListener];
 

@@ -329,6 +329,17 @@ describe("the headers of a response for the browser", () => {
     ["private, max-age=5", "private, max-age=5"],
     ['private="x-a, x-b", max-age=5', 'private, private="x-a, x-b", max-age=5'],
     ["", "private"],
+    ["public, no-store, must-understand", "private, no-store, must-understand"],
+    ["Must-Understand=1, no-store", "private, Must-Understand=1, no-store"],
+    ["private, must-understand", "private, must-understand"],
+    ['public, max-age=60, x="no-store', "private, no-store"],
+    ['x="a\\", no-store", public', 'private, x="a\\", no-store"'],
+    ['x="a, no-store, public', "private, no-store"],
+    ['max-age=60, "no-store"', "private, no-store"],
+    ['x=a"b, no-store, max-age=60', "private, no-store"],
+    ["max-age=60 no-store", "private, no-store"],
+    ["max-age = 60, no-store", "private, no-store"],
+    [" ,, max-age=60 ,public, ", "private, max-age=60"],
   ])(
     "never let a shared cache store the response: Cache-Control %s becomes %s",
     (before, after) => {

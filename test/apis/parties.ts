@@ -15,24 +15,18 @@ import type { Transport } from "../../src/apis/transport.js";
 import { ERRORS, type Reply } from "../../src/adapter.js";
 import type { IdpAuthError } from "../../src/index.js";
 import { json, problem } from "../../src/http/reply.js";
-import { NodeRequest, onClose, rememberResponse } from "../../src/adapters/node/node-message.js";
-import { writeReply } from "../../src/adapters/node/node-response.js";
+import { NodeRequest, onClose, rememberResponse } from "../../src/node-http/node-message.js";
+import { writeReply } from "../../src/node-http/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
+import { UNREACHED_BY_ENV } from "../support/options-for.js";
 
 export const ORIGIN = "https://app.example";
 
 /** The options of an application with one API. */
 export const optionsFor = (url: string) => ({
-  env: {
-    BASE_URL: ORIGIN,
-    IDP_ISSUER: "https://login.example",
-    IDP_CLIENT_ID: "client",
-    IDP_CLIENT_SECRET: "a client's secret",
-  },
-  secretKey: "a secret key of at least 32 bytes",
-  log: false as const,
+  ...UNREACHED_BY_ENV,
   apis: { orders: { url, path: "/api/orders/" } },
 });
 

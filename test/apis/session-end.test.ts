@@ -1,26 +1,20 @@
 // Nothing reaches an API after the user has logged out, whatever a request was waiting for.
 import { once } from "node:events";
-import http, { type RequestListener, type Server } from "node:http";
+import http, { type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { getRequestListener } from "@hono/node-server";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as nodeAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import type { GuardRule, IdpAuthOptions } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
-import { closeAll, nodeApi, optionsFor, rawBrowser } from "./parties.js";
+import { nodeApi, rawBrowser, optionsFor } from "./parties.js";
+import { closedAfterEach } from "./closed-after-each.js";
 
-const servers: Server[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-  await closeAll();
-});
+const servers = closedAfterEach();
 
 async function serve([auth, listener]: readonly [
   SignsInForTests,

@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import type { SessionRequest } from "../../src/access/session-request.js";
 import { SessionExchange, type ProxyComponent } from "../../src/apis/session-exchange.js";
 import type { Api } from "../../src/config/api-options.js";
-import { ApiTokenError, IdpAuthError, StoreUnavailableError } from "../../src/errors.js";
+import {
+  ApiTokenError,
+  IdpAuthError,
+  ProviderUnavailableError,
+  StoreUnavailableError,
+} from "../../src/errors.js";
 import type { Pages } from "../../src/pages/pages.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { apiRow } from "./api-row.js";
@@ -167,11 +172,11 @@ describe("the user's token", () => {
     expect([asked, rules]).toEqual([[], []]);
   });
 
-  it("that is missing is a 401, unless one was rejected: that one stays", async () => {
+  it("that is missing is a 401, also after one was rejected: nobody gets that one again", async () => {
     const { made } = exchange({ token: null });
-    const reply = await made.token();
-    expect(jsonOf(reply)).toMatchObject({ reason: "no_credentials", login_url: LOGIN });
-    expect(await made.tokenAgain("old")).toBe("old");
+    const signedOut = { reason: "no_credentials", login_url: LOGIN };
+    expect(jsonOf(await made.token())).toMatchObject(signedOut);
+    expect(jsonOf(await made.tokenAgain("old"))).toMatchObject(signedOut);
   });
 });
 
@@ -182,6 +187,12 @@ describe("without a token, the browser gets", () => {
     expect(statusOf(reply)).toBe(503);
     expect(jsonOf(reply)).toMatchObject({ code: "store_unavailable" });
     expect(jsonOf(reply)).not.toHaveProperty("login_url");
+    const token = new ProviderUnavailableError("http_500", { loginHelps: true });
+    expect(jsonOf(await exchange({ token }).made.token())).toMatchObject({
+      code: "provider_unavailable",
+      detail: expect.stringContaining("didn't renew this session") as string,
+      login_url: LOGIN,
+    });
   });
 
   it("a page in an outage, if it navigates", async () => {
@@ -189,6 +200,16 @@ describe("without a token, the browser gets", () => {
     const { made, shown } = exchange({ token, headers: NAVIGATION });
     expect(await made.token()).toMatchObject({ body: "page" });
     expect(shown).toMatchObject([{ code: "store_unavailable", retryAfter: 3 }]);
+  });
+
+  it("a page that says that nothing was sent, unless the API has answered already", async () => {
+    const token = new StoreUnavailableError("away", { retryAfter: 3 });
+    const first = exchange({ token, headers: NAVIGATION });
+    await first.made.token();
+    expect(first.shown).toMatchObject([{ isUnprocessed: true }]);
+    const again = exchange({ token, headers: NAVIGATION });
+    await again.made.tokenAgain("old");
+    expect(again.shown[0]).not.toHaveProperty("isUnprocessed");
   });
 
   it("the application's own error", async () => {
@@ -254,6 +275,22 @@ describe("a request that isn't passed on", () => {
     await made.refused(code);
     expect(shown).toEqual([{ code, action }]);
   });
+
+  it.each([
+    ["staff", "cross-site", "cross_origin", false],
+    ["staff", "cross-site", "api_unreachable", false],
+    ["staff", "same-origin", "api_unreachable", true],
+    [undefined, "cross-site", "cross_origin", true],
+  ] as const)(
+    "by a rule that requires the provider %s, to a link of %s: %s",
+    async (provider, site, code, isOffered) => {
+      const headers = { ...NAVIGATION, "sec-fetch-site": site };
+      const rules = [{ ...(provider !== undefined && { provider }) }];
+      const { made, shown } = exchange({ headers, api: { rules } });
+      await made.refused(code);
+      expect(shown).toMatchObject([{ action: isOffered ? { href: "" } : null }]);
+    },
+  );
 });
 
 describe("an operator hears of", () => {

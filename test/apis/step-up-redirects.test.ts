@@ -4,6 +4,7 @@ import { idpAuth } from "../../src/adapters/fetch/fetch.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { startTestProvider, TestClock } from "../../src/testing/index.js";
 import { closeAll, nodeApi } from "./parties.js";
+import { optionsFor } from "../support/options-for.js";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -25,11 +26,7 @@ async function fleet(count: number, challenges: () => string) {
   const store = memoryStore({ clock });
   const processes = Array.from({ length: count }, () => {
     const auth = idpAuth({
-      env: {},
-      issuer: provider.issuer,
-      clientId: provider.clientId,
-      clientSecret: provider.clientSecret,
-      secretKey: "a secret key of at least 32 bytes",
+      ...optionsFor(provider),
       baseUrl: ORIGIN,
       apis: {
         orders: { url: api.url.href, path: "/api/orders/" },

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -8,6 +9,15 @@ afterEach(closeAll);
 
 const POST = "POST /api/orders/ HTTP/1.1\r\nHost: app.example\r\nX-Idpauth: 1\r\n";
 const ABOUT_64_KB = Buffer.alloc(65_536, "x");
+
+/** Writes as fast as the connection takes it. */
+function sendWithoutEnd(socket: Socket): void {
+  const send = () => {
+    while (!socket.destroyed && socket.write(ABOUT_64_KB));
+  };
+  socket.on("drain", send);
+  send();
+}
 const TOO_LARGE =
   "HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\nConnection: close\r\n\r\ntoo large";
 
@@ -34,12 +44,8 @@ describe("an upload that the API refuses before it is complete", () => {
     for (let round = 0; round < 10; round++) {
       const { socket, received } = await rawBrowser(port);
       socket.write(`${POST}Content-Length: 100000000\r\n\r\n`);
-      // As fast as it can, so that a write to the API fails before its response is read.
-      const send = () => {
-        while (!socket.destroyed && socket.write(ABOUT_64_KB));
-      };
-      socket.on("drain", send);
-      send();
+      // So that a write to the API fails before its response is read.
+      sendWithoutEnd(socket);
       await expect.poll(() => received.text).toContain("too large");
       expect(received.text).toMatch(/^HTTP\/1\.1 413 /);
       socket.destroy();
@@ -140,11 +146,7 @@ describe("the time limit", () => {
     const { port } = await front(apiRow({ url }), { clock });
     const { socket, received } = await rawBrowser(port);
     socket.write(`${POST}Content-Length: 100000000\r\n\r\n`);
-    const send = () => {
-      while (!socket.destroyed && socket.write(ABOUT_64_KB));
-    };
-    socket.on("drain", send);
-    send();
+    sendWithoutEnd(socket);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await clock.advanceAsync(40_000);
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 504 /);

@@ -140,6 +140,19 @@ describe("a proxied WebSocket", () => {
     expect([received.text.slice(0, 13), connections]).toEqual(["HTTP/1.1 403 ", []]);
   });
 
+  it("that is refused while an earlier request of the connection has no response closes it, and the server goes on", async () => {
+    const { url, connections } = await rawApi(() => undefined);
+    const { port } = await front(apiRow({ url }));
+    const browser = await rawBrowser(port);
+    browser.socket.write("GET /api/orders/slow HTTP/1.1\r\nHost: app.example\r\n\r\n");
+    await expect.poll(() => connections.length).toBe(1);
+    browser.socket.write(handshake("/api/orders/socket", ["Origin: https://evil.example"]));
+    await expect.poll(() => browser.received.isClosed).toBe(true);
+    expect(browser.received.text).toBe("");
+    const { received } = await shakenHands(port, handshake("/api/orders/socket", []));
+    await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
   it("gets the API's own response, without its cookies, if the API upgrades nothing", async () => {
     const { url } = await rawApi((socket) =>
       socket.write("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nSet-Cookie: a=b\r\n\r\nnone"),

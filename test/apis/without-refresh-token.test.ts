@@ -17,6 +17,7 @@ import {
 const clock = new TestClock();
 let provider: TestProvider;
 let api: Server;
+let isRejecting = false;
 const servers: Server[] = [];
 const log: LogEntry[] = [];
 
@@ -33,8 +34,9 @@ const originOf = (server: Server) =>
 beforeEach(async () => {
   log.length = 0;
   provider = await startTestProvider({ clock });
+  isRejecting = false;
   api = await listen((request, response) => {
-    response.writeHead(200, { "Content-Type": "application/json" });
+    response.writeHead(isRejecting ? 401 : 200, { "Content-Type": "application/json" });
     response.end(JSON.stringify({ authorization: request.headers.authorization }));
   });
 });
@@ -197,6 +199,39 @@ describe("a signed-in user whose API has its own token, and no refresh token", (
     clock.advance(61_000);
     expect(await calls("/api/orders/x")).toMatchObject({ logins: 1, response: { status: 200 } });
   });
+
+  it.each(["/api/orders/x", "/api/own/x"])(
+    "or whose token the API rejects and the provider doesn't renew, is sent to one login (%s)",
+    async (path) => {
+      const { calls, get } = await page();
+      expect((await get(path)).status).toBe(200);
+      const refusing = (api: boolean) => {
+        isRejecting = api;
+        provider.fault("token", {
+          kind: "status",
+          status: 400,
+          body: { error: "invalid_grant" },
+          when: ({ params }) => params.get("grant_type") === "refresh_token",
+        });
+      };
+      refusing(true);
+      const rejected = await get(path);
+      expect([rejected.status, rejected.json()]).toEqual([
+        401,
+        {
+          authenticated: true,
+          error: "insufficient_user_authentication",
+          login_url: `/idpauth/login/?api=${path.split("/")[2]!}`,
+        },
+      ]);
+      // The API rejects every token, and the provider refuses every refresh.
+      expect((await calls(path)).logins).toBeLessThanOrEqual(1);
+      isRejecting = false;
+      provider.clearFaults();
+      clock.advance(61_000);
+      expect(await calls(path)).toMatchObject({ logins: 1, response: { status: 200 } });
+    },
+  );
 
   it.each(["interaction_required", "consent_required", "login_required"])(
     "or of whom the provider demands more and more (%s), is sent to one login at most",

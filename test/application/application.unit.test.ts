@@ -22,6 +22,8 @@ const REQUEST = {
   header: () => undefined,
 } as const;
 
+const CALLBACK = { request: REQUEST, postedName: null };
+
 function application(options: ApplicationOptions) {
   const clock = new TestClock();
   return createApplication({
@@ -38,7 +40,7 @@ it("a user whom the claims schema refuses stays refused while Object.prototype h
     claims: { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [] }) } },
   });
   const keys = { output: { groups: ["admin"] }, accepted: true, value: {} };
-  expect(await polluted(keys, () => signIn(USER, undefined, REQUEST))).toEqual({
+  expect(await polluted(keys, () => signIn(USER, undefined, CALLBACK))).toEqual({
     kind: "claims_rejected",
   });
 });
@@ -51,7 +53,7 @@ it("a change of the data that throws is a failure of its own hook, also if it th
   const decision = await application({ onSignIn: () => ({ data: fail }) }).signIn(
     USER,
     undefined,
-    REQUEST,
+    CALLBACK,
   );
   const change = decision.kind === "accepted" ? decision.review.changeData : undefined;
   expect(() => change?.({})).toThrow(

@@ -1,21 +1,11 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { deny, hasClaim, type IdpAuthOptions, type RefreshResult } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-} from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { type ApplicationOptions } from "../support/application.js";
 import { PATIENCE } from "../support/eventually.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, sealing, startOver } from "../support/one-application.js";
 
-let application: Application;
-
-async function start(options: ApplicationOptions): Promise<void> {
-  const clock = new TestClock();
-  application = await startApplication({ clock, store: new SealingStore(clock), ...options });
-}
+const start = (options: ApplicationOptions) => startOver(sealing, options);
 
 afterEach(() => application.stop());
 

@@ -1,17 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { SignInResult } from "../../src/index.js";
 import type { JsonObject } from "../../src/record/json.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
+import type { SealingStore } from "../support/sealing-store.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, sealing, startOver } from "../support/one-application.js";
 
-let application: Application;
 let store: SealingStore;
 afterEach(() => application.stop());
 
@@ -26,12 +20,8 @@ async function start(
   meanwhile: () => Promise<unknown> = async () => undefined,
   options: ApplicationOptions = {},
 ) {
-  const clock = new TestClock();
   const seen = { runs: 0 };
-  store = new SealingStore(clock);
-  application = await startApplication({
-    clock,
-    store,
+  store = await startOver(sealing, {
     async onSignIn({ data }) {
       if (data === null) return { data: { a: 1, b: 1 } };
       seen.runs += 1;
@@ -114,8 +104,11 @@ describe("updates of the data that were confirmed while onSignIn ran", () => {
       () => update(user, (data) => ({ ...data, a: 7, c: 1 })),
     );
     let isLate = true;
+    let isStored = false;
     store.before = async ({ method }) => {
-      if (method !== "delete" || !isLate) return;
+      isStored ||= method === "insert";
+      // The trace of the sign-in replaces the old record.
+      if (method !== "replace" || !isStored || !isLate) return;
       isLate = false;
       await update(early, (data) => ({ ...data, b: 9 }));
     };

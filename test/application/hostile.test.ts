@@ -1,24 +1,15 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ClaimsSchema, IdpAuthOptions } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
 import { PATIENCE } from "../support/eventually.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, sealing, startOver } from "../support/one-application.js";
 
 const PROBE = "/idpauth/session";
-let application: Application;
 
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  // A store that gets encrypted records, so that each value goes through JSON as it does outside of
-  // this process.
-  application = await startApplication({ ...options, clock, store: new SealingStore(clock) });
+  // Each value goes through JSON, as it does outside of this process.
+  await startOver(sealing, options);
   return application.user();
 }
 

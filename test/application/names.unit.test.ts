@@ -24,133 +24,79 @@ interface Names {
   provider: "staff" | "customers";
 }
 
+/** Accessors with names. */
+interface WithNames {
+  getAccessToken(raw: never, options?: never): unknown;
+  fetchApi(raw: never, api: never, path: never): unknown;
+  proxyApi(api: never, rule?: never): unknown;
+  idpRequiredWith(rule: never): unknown;
+  loginUrl(raw: never, options?: never): unknown;
+}
+type Optional<Options, Name extends string> =
+  Options extends Readonly<Partial<Record<Name, infer Value>>> ? Exclude<Value, undefined> : never;
+/** The names that each accessor takes. */
+interface Taken<Auth extends WithNames> {
+  getAccessToken: Optional<Parameters<Auth["getAccessToken"]>[1], "api">;
+  fetchApi: Parameters<Auth["fetchApi"]>[1];
+  proxyApi: Parameters<Auth["proxyApi"]>[0];
+  proxyRule: Optional<Parameters<Auth["proxyApi"]>[1], "provider">;
+  idpRequiredWith: Optional<Parameters<Auth["idpRequiredWith"]>[0], "provider">;
+  loginUrl: Optional<Parameters<Auth["loginUrl"]>[1], "provider">;
+}
+type Providers = Names["provider"] | readonly Names["provider"][];
+interface Expected {
+  getAccessToken: Names["api"];
+  fetchApi: Names["api"];
+  proxyApi: Names["api"];
+  proxyRule: Providers;
+  idpRequiredWith: Providers;
+  loginUrl: Names["provider"];
+}
+
 describe("every adapter infers the names, and takes no other:", () => {
   it("Express", () => {
     const auth = express(two);
     expectTypeOf(auth).toEqualTypeOf<ExpressIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<ExpressIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
   });
 
   it("Fastify", () => {
     const auth = fastify(two);
     expectTypeOf(auth).toEqualTypeOf<FastifyIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<FastifyIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
   });
 
   it("Hono", () => {
     const auth = hono(two);
     expectTypeOf(auth).toEqualTypeOf<HonoIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<HonoIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
   });
 
   it("Koa", () => {
     const auth = koa(two);
     expectTypeOf(auth).toEqualTypeOf<KoaIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<KoaIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
   });
 
   it("node:http", () => {
     const auth = node(two);
     expectTypeOf(auth).toEqualTypeOf<NodeIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<NodeIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
   });
 
   it("fetch", () => {
     const auth = fetchStyle(two);
     expectTypeOf(auth).toEqualTypeOf<FetchIdpAuth<object, Data, Names>>();
     expectTypeOf(auth).toExtend<FetchIdpAuth>();
-    const wrong = (raw: Parameters<typeof auth.getCredentials>[0]) => [
-      // @ts-expect-error -- there is no such API
-      auth.getAccessToken(raw, { api: "ordrs" }),
-      // @ts-expect-error -- there is no such API
-      auth.fetchApi(raw, "ordrs", "items"),
-      // @ts-expect-error -- there is no such API
-      auth.proxyApi("ordrs"),
-      // @ts-expect-error -- there is no such provider
-      auth.proxyApi("orders", { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.idpRequiredWith({ provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.loginUrl(raw, { provider: "stuff" }),
-      // @ts-expect-error -- there is no such provider
-      auth.guard(raw, { provider: "stuff" }),
-    ];
-    expectTypeOf(wrong).toBeFunction();
+    expectTypeOf<Taken<typeof auth>>().toEqualTypeOf<Expected>();
+    expectTypeOf<
+      Optional<Parameters<typeof auth.guard>[1], "provider">
+    >().toEqualTypeOf<Providers>();
   });
 
   it("Next.js, whose accessors take the request last", () => {

@@ -7,8 +7,8 @@ import {
   emailDomain,
   type Claims,
   type ClaimsSchema,
+  type ClientState,
   type Credentials,
-  type ProbeDetails,
   type Session,
   type SessionUser,
 } from "idpauth";
@@ -133,7 +133,10 @@ describe("an application writes", () => {
       expectTypeOf(await auth.getAccessToken(req)).toEqualTypeOf<string | null>();
       expectTypeOf(await auth.getCredentials(req)).toEqualTypeOf<Credentials | null>();
       expectTypeOf(auth.seenSession(req)).toEqualTypeOf<Session | null>();
-      expectTypeOf(await auth.clientState(req)).toEqualTypeOf<ProbeDetails>();
+      expectTypeOf(await auth.clientState(req)).toEqualTypeOf<ClientState>();
+      expectTypeOf(
+        await auth.clientState(req, { ifUnavailable: null }),
+      ).toEqualTypeOf<ClientState | null>();
       expectTypeOf(await auth.checkIdpAuthentication(req)).toEqualTypeOf<boolean>();
       expectTypeOf(await auth.readSessionRecord(req)).toBeNullable();
       expectTypeOf(auth).not.toHaveProperty("getUser");

@@ -1,32 +1,26 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { deny } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
 import {
   OWN_ORIGIN,
-  startApplication,
   type Answer,
-  type Application,
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
+import { application, start as startPlain } from "../support/one-application.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
 const EVE = { sub: "eve", email: "eve@example.com" };
 const PAGE = `${OWN_ORIGIN}/reports?year=2024&x=1`;
 const FROM_PAGE = `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }).toString()}`;
 
-let application: Application;
 afterEach(() => application.stop());
 
 /** An application that refuses Eve. */
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  application = await startApplication({
-    clock: new TestClock(),
+const start = (options: ApplicationOptions = {}) =>
+  startPlain({
     onSignIn: ({ claims }) => (claims.sub === "eve" ? deny() : undefined),
     ...options,
   });
-  return application.user();
-}
 
 /** The address and the label of the page's link. */
 function linkOf({ body = "" }: Answer): [href: string, label: string] {

@@ -46,7 +46,10 @@ describe("ready-made rules", () => {
 
   it.each([
     [{ email: "Ada@EXAMPLE.com", email_verified: true }, true],
-    [{ email: "ada@example.com", email_verified: "true" }, false],
+    [{ email: "ada@example.com", email_verified: "true" }, true],
+    [{ email: "ada@example.com", email_verified: "false" }, false],
+    [{ email: "ada@example.com", email_verified: "yes" }, false],
+    [{ email: "ada@example.com", email_verified: 1 }, false],
     [{ email: "ada@example.com" }, false],
     [{ email: "ada@notexample.com", email_verified: true }, false],
     [{ email: "ada@example.com.evil.com", email_verified: true }, false],

@@ -1,26 +1,12 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { deny, memoryStore, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
+import { deny, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Answer,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { type Answer, type TestUser } from "../support/application.js";
 import { PATIENCE } from "../support/eventually.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, start, sealing, startOver } from "../support/one-application.js";
 
 const PROBE = "/idpauth/session";
-let application: Application;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  application = await startApplication({ ...options, clock, store: memoryStore({ clock }) });
-  return application.user();
-}
 
 afterEach(() => application.stop());
 
@@ -111,7 +97,7 @@ describe("onSignIn", () => {
     const page = await user.signIn();
     expect([page.status, page.headers["Retry-After"]]).toEqual([503, "1"]);
     expect(page.body).toContain("hook_failed");
-    expect(page.body).toContain('href="/idpauth/login/"');
+    expect(page.body).toContain('href="/idpauth/login/?cross_site=true"');
     expect(await isSignedIn(user)).toBe(false);
     await settled(application.auth);
     expect(revoked()).toBe(1);
@@ -135,10 +121,7 @@ describe("onSignIn", () => {
 
   it("gets a frozen copy of the old data: no store keeps a change of it", async () => {
     const seen: unknown[] = [];
-    const clock = new TestClock();
-    application = await startApplication({
-      clock,
-      store: new SealingStore(clock),
+    await startOver(sealing, {
       onSignIn({ data }) {
         seen.push(data === null || (Object.isFrozen(data) && Object.isFrozen(data["tags"])));
         return { data: { tags: [] } };

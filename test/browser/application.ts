@@ -37,6 +37,10 @@ export interface TestApplication {
   streams(): string[];
   /** The provider shows a page with a link once, before it signs in. */
   askFirst(): void;
+  /** The connection breaks instead of the next response of the callback. */
+  loseCallback(): void;
+  /** Resolves when the next request to this path is there. It never gets a response. */
+  hangOnce(path: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -93,12 +97,24 @@ export async function startTestApplication(): Promise<TestApplication> {
     else if (route === "/guarded") await guarded(request, response);
     else response.writeHead(404).end();
   });
+  let losesCallback = false;
+  const hanging = new Map<string, () => void>();
   const { port, stop } = await listen((request, response) => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (path.startsWith("/idpauth/login"))
       logins.push({ path, site: request.headers["sec-fetch-site"] });
     if (path === "/idpauth/login-callback")
       response.on("finish", () => callbacks.push(response.statusCode));
+    if (path === "/idpauth/login-callback" && losesCallback) {
+      losesCallback = false;
+      response.end = () => response.destroy();
+    }
+    const hangs = hanging.get(path);
+    if (hangs !== undefined) {
+      hanging.delete(path);
+      hangs();
+      return;
+    }
     if (request.url === "/idpauth/events" || request.url === "/api/stream") {
       const { pathname, search } = new URL(request.headers.referer ?? "");
       streams.set(response, pathname + search);
@@ -123,8 +139,10 @@ export async function startTestApplication(): Promise<TestApplication> {
     callbacks,
     streams: () => [...streams.values()],
     askFirst() {
+      // Each click has an address of its own, because Chromium ignores a click on a link that it
+      // follows already.
       const body =
-        '<!doctype html><title>Sign in</title><h1>Who is signing in?</h1><a href="">Ada</a>';
+        '<!doctype html><title>Sign in</title><h1>Who is signing in?</h1><a href="" onclick="this.href += `&${performance.now()}`">Ada</a>';
       provider.fault("authorize", {
         kind: "status",
         status: 200,
@@ -133,6 +151,13 @@ export async function startTestApplication(): Promise<TestApplication> {
         body,
       });
     },
+    loseCallback() {
+      losesCallback = true;
+    },
+    hangOnce: (path) =>
+      new Promise((resolve) => {
+        hanging.set(path, resolve);
+      }),
     async stop() {
       await stop();
       await other.stop();

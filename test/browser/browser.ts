@@ -60,17 +60,19 @@ export interface Tab {
   close(): Promise<void>;
 }
 
+const DRIVERS = path.resolve(import.meta.dirname, "../recipes/browser-drivers");
+
 /**
  * Installs the packages that drive the browsers. False: npm cannot reach its registry, and the
  * reason is on stderr.
  */
 export function installDrivers(): Promise<boolean> {
-  return installFramework(import.meta.dirname);
+  return installFramework(DRIVERS);
 }
 
-/** Loads a package of this folder's own package.json. */
+/** Loads a package that drives a browser. */
 export function driverPackage(name: string): unknown {
-  return createRequire(path.join(import.meta.dirname, "package.json"))(name);
+  return createRequire(path.join(DRIVERS, "package.json"))(name);
 }
 
 export function urlOf(tab: Tab): Promise<string> {

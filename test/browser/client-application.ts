@@ -8,6 +8,7 @@ import { packageEntries } from "../../scripts/entries.mjs";
 import { idpAuth, type NodeIdpAuth } from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { optionsFor } from "../support/options-for.js";
 
 /** The policy that docs/reference/client.md gives to applications. */
 export const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'";
@@ -68,11 +69,7 @@ export async function startClientApplication(
   const client = await bundleOf("idpauth/client");
   const provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace" } });
   const auth = idpAuth({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
+    ...optionsFor(provider),
     log: () => undefined,
     ...options,
   });

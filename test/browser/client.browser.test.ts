@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
+import { patientContext } from "./patient-context.js";
 
 const executablePath = await chromiumForTests();
 
@@ -25,8 +26,7 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     await application.stop();
   });
   beforeEach(async () => {
-    context = await browser.newContext();
-    context.setDefaultTimeout(60_000);
+    context = await patientContext(browser);
     context.on("weberror", (error) => complaints.push(error.error().message));
     context.on("console", (message) => {
       if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());

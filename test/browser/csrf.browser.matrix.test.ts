@@ -9,6 +9,7 @@ import { listen } from "../adapters/applications/listen.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { eventually } from "../support/eventually.js";
 import { element, POSTS, sandboxed, send, type Attempt } from "./cross-site-requests.js";
+import { UNREACHED } from "../support/options-for.js";
 
 const executablePath = await chromiumForTests();
 
@@ -42,14 +43,7 @@ describe.skipIf(executablePath === undefined)(
 
     beforeAll(async () => {
       browser = await launchChromium(executablePath!);
-      const auth = idpAuth({
-        env: {},
-        log: false,
-        secretKey: "a secret key of at least 32 bytes",
-        clientId: "client",
-        clientSecret: "a client's secret",
-        issuer: "https://login.example.com",
-      });
+      const auth = idpAuth({ ...UNREACHED, log: false });
       const app = express();
       app.use("/items", (request, response, next) => {
         const { "content-type": type, origin, cookie } = request.headers;

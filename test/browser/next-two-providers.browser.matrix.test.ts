@@ -102,11 +102,11 @@ describe.skipIf(executablePath === undefined)("examples/next-two-providers", IN_
     await expect.poll(() => tab.getByLabel("Article").isVisible()).toBe(false);
     expect(await tab.getByRole("button", { name: "Sign out" }).count()).toBe(0);
 
-    const [popup] = await Promise.all([
+    // The window goes to the provider of the session that ended, where the user is still signed in.
+    await Promise.all([
       context.waitForEvent("page"),
       tab.getByRole("button", { name: "Sign in" }).click(),
     ]);
-    await popup.getByRole("link", { name: "staff" }).click();
     await tab.getByLabel("Article").waitFor();
     expect(await tab.getByLabel("Article").inputValue()).toBe("Half an order");
     await tab.getByRole("button", { name: "Order" }).click();

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveNext, type NextServer } from "../adapters/applications/next.js";
-import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
+import { ApplicationStarter } from "../../packages/idpauth-conformance/src/adapter/application-starter.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { heading, TestUser } from "./test-user.js";
 

@@ -98,7 +98,7 @@ export function otherSiteScenarios(browsing: Pick<Browsing, "user" | "applicatio
           await showsHeading(tab, "Which account do you want to use?");
           expect(await who(observer)).toBe("ada@example.com");
         }
-        await tab.click("a.quiet");
+        await tab.click("button.quiet");
         await expect.poll(() => tab.evaluate("location.pathname"), PATIENCE).toBe("/idpauth/");
         expect(await who(observer)).toBe("grace@example.com");
         provider.person = before;

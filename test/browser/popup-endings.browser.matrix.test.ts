@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
+import { patientContext } from "./patient-context.js";
 
 const executablePath = await chromiumForTests();
 const PATIENCE = { timeout: 30_000 };
@@ -21,8 +22,7 @@ describe.skipIf(executablePath === undefined)("a sign-in in a popup window", IN_
     await application.stop();
   });
   beforeEach(async () => {
-    context = await browser.newContext();
-    context.setDefaultTimeout(60_000);
+    context = await patientContext(browser);
   });
   afterEach(async () => {
     await context.close();
@@ -109,8 +109,10 @@ describe.skipIf(executablePath === undefined)("a sign-in in a popup window", IN_
     await tab.evaluate("auth.refresh()");
     expect(await tab.evaluate("outcome")).toBe("pending");
     await popup.close();
-    await tab.evaluate(`dispatchEvent(new Event("focus"))`);
-    await expectOutcome(tab, "SignInError cancelled");
+    // Chromium tells the page a moment later that the window has closed.
+    await expect
+      .poll(() => tab.evaluate(`dispatchEvent(new Event("focus")), outcome`), PATIENCE)
+      .toBe("SignInError cancelled");
   });
 
   it("whose provider cuts the tie between the windows: only looks closed, and signs in", async () => {

@@ -19,6 +19,8 @@ export interface Browsing {
    * https. The application signs out here only, without the way through the provider.
    */
   readonly secure: string;
+  /** The origin of an application whose provider, on another site, posts its responses. */
+  readonly posting: string;
   /** An application with `idpauth/client`. */
   readonly application: TestApplication;
 }
@@ -27,15 +29,17 @@ export interface Browsing {
 export function scenarios(start: () => Promise<RunningBrowser>): void {
   let browser: RunningBrowser;
   let secure: StageApplication;
+  let posting: StageApplication;
   let front: HttpsFront;
   let application: TestApplication;
   const users: BrowserUser[] = [];
 
   beforeAll(async () => {
     front = await startHttpsFront();
-    [browser, application, secure] = await Promise.all([
+    [browser, application, posting, secure] = await Promise.all([
       start(),
       startTestApplication(),
+      startStageApplication({ responseMode: "form_post", logoutAtProvider: false }),
       startStageApplication({ baseUrl: front.origin, logoutAtProvider: false }),
     ]);
     front.target = secure.origin;
@@ -47,6 +51,7 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
     await browser.stop();
     await front.close();
     await secure.stop();
+    await posting.stop();
     await application.stop();
     expect(secure.errors).toEqual([]);
   });
@@ -59,6 +64,9 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
     },
     get secure() {
       return front.origin;
+    },
+    get posting() {
+      return posting.origin.replace("127.0.0.1", "localhost");
     },
     get application() {
       return application;

@@ -30,6 +30,14 @@ export function signInScenarios(browsing: Browsing): void {
       );
     });
 
+    it("brings the cookie although the provider's page posts its response (form_post)", async () => {
+      const user = await browsing.user();
+      const tab = await signIn(user, `${browsing.posting}/reports?quarter=3`);
+      expect(await tab.evaluate("document.querySelector('main').innerText")).toContain(
+        "Signed in as Ada Lovelace",
+      );
+    });
+
     it("redirects back to the very address of a page that requests it, with query and fragment", async () => {
       const user = await browsing.user();
       const page = `${browsing.secure}/reports?view=list&q=a%26b#row-7`;

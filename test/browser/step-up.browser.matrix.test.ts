@@ -10,6 +10,7 @@ import { listen } from "../adapters/applications/listen.js";
 import { buildPackage } from "../support/build.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { status } from "./client-application.js";
+import { watchedContext } from "./patient-context.js";
 
 // A page without a bundler: it loads the file that the package has for that, and the sample of
 // docs/how-to/step-up.md.
@@ -114,11 +115,7 @@ describe.skipIf(executablePath === undefined).each([
   afterAll(() => browser.close());
   beforeEach(async () => {
     application = await startApplication(route);
-    context = await browser.newContext();
-    context.setDefaultTimeout(60_000);
-    complaints = [];
-    context.on("console", (message) => complaints.push(message.text()));
-    context.on("weberror", (error) => complaints.push(error.error().message));
+    ({ context, complaints } = await watchedContext(browser));
   });
   afterEach(async () => {
     await context.close();

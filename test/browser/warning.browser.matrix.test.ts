@@ -4,6 +4,7 @@ import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chrom
 import { status } from "./client-application.js";
 import { expectUsable } from "./test-user.js";
 import { startWarningApplication, type WarningApplication } from "./warning-application.js";
+import { watchedContext } from "./patient-context.js";
 
 const executablePath = await chromiumForTests();
 
@@ -39,11 +40,7 @@ describe.skipIf(executablePath === undefined)("<idpauth-warning>", IN_A_BROWSER,
     await Promise.all([idle.stop(), aged.stop()]);
   });
   beforeEach(async () => {
-    context = await browser.newContext();
-    context.setDefaultTimeout(60_000);
-    complaints = [];
-    context.on("console", (message) => complaints.push(message.text()));
-    context.on("weberror", (error) => complaints.push(error.error().message));
+    ({ context, complaints } = await watchedContext(browser));
   });
   afterEach(async () => {
     await context.close();
@@ -170,6 +167,22 @@ describe.skipIf(executablePath === undefined)("<idpauth-warning>", IN_A_BROWSER,
     await tab.getByRole("button", { name: "Try again" }).click();
     await tab.getByRole("region").waitFor({ state: "hidden" });
     await status(tab, "signed-in");
+  });
+
+  it("signs in at the provider that its attribute or its property names", async () => {
+    const element = `<idpauth-warning provider="staff"></idpauth-warning>`;
+    const tab = await openPage(aged, `element=${encodeURIComponent(element)}`);
+    await pass(aged, 3500, tab);
+    await tab.evaluate(
+      `self.opened = []; self.open = (url) => void opened.push(new URL(url).searchParams.get("provider"))`,
+    );
+    for (const provider of ["staff", "customers", undefined]) {
+      if (provider !== "staff")
+        await tab.evaluate(`warning.provider = ${JSON.stringify(provider)}`);
+      await tab.getByRole("button", { name: "Sign in again" }).click();
+    }
+    expect(await tab.evaluate("opened")).toEqual(["staff", "customers", null]);
+    expect(await tab.evaluate("warning.hasAttribute('provider')")).toBe(false);
   });
 
   it("has no timer and no panel after it is removed, and two elements are one warning each", async () => {

@@ -181,6 +181,29 @@ describe("idpauth check --module --live", () => {
     expect(notSeen).not.toContain("Options in code");
   });
 
+  it("prints and checks what a login requests: the scopes and resources of the APIs, too", async () => {
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      scopes_supported: ["openid", "email", "profile", "offline_access"],
+    });
+    const url = "https://api.internal/";
+    const apis = {
+      orders: { url, scope: "orders", resource: "https://orders.example.com" },
+      billing: { url, scope: "billing", consent: "later" },
+      own: { url },
+    } as const;
+    const load = exporting({ ...OPTIONS, ...own(), apis });
+    const { stdout } = await run(load, "--live");
+    provider.discoveryDocument = undefined;
+    expect(stdout).toMatch(/scope of a login: openid .*\borders\n/);
+    expect(stdout).toContain("resource of a login: https://orders.example.com\n");
+    const warned = [...stdout.matchAll(/`apis\.(\w+)` requests `?(\w+)/g)];
+    expect(warned.map(([, api, scope]) => [api, scope])).toEqual([
+      ["orders", "orders"],
+      ["billing", "billing"],
+    ]);
+  });
+
   it("checks each of several providers", async () => {
     const providers = {
       staff: own(),

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor, stopAfterRefusals } from "./live-situations.mjs";
 import { privateKeys } from "../../src/config/client-key-kinds.js";
 import { failureOf } from "../../src/cli/live/explain-connection-error.js";
+import { usableSettings } from "../../src/cli/live/usable-settings.js";
 import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import {
@@ -887,6 +888,27 @@ describe("the discovery document", () => {
     },
   );
 
+  it("where the discovery document lists scopes without offline_access, nothing recommends that scope", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, scopes_supported: ["openid"] });
+    const { codes, findings } = await run({ SCOPE: "openid" });
+    expect(codes).toEqual(["W103"]);
+    expect(findings[0]?.remedy).not.toContain("offline_access");
+  });
+
+  it.each([
+    ["userinfo_endpoint", { userinfo_endpoint: undefined }],
+    ["revocation_endpoint", { revocation_endpoint: undefined }],
+  ])(
+    "without the %s names the setting for endpoints that aren't advertised",
+    async (_name, change) => {
+      provider.discoveryDocument = (document) => ({ ...document, ...change });
+      expect(await theFinding({})).toMatchObject({
+        code: "W101",
+        remedy: expect.stringContaining("IDP_PROVIDER_METADATA") as unknown,
+      });
+    },
+  );
+
   it("where the discovery document shows that a refresh token needs no scope, the startup checks' W004 isn't said", async () => {
     const authorization_endpoint = `${provider.issuer}/realms/shop/protocol/openid-connect/auth`;
     provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint });
@@ -1045,6 +1067,12 @@ describe("the client", () => {
       "refused",
     ],
     ["may not refresh", forRealClient(400, "unauthorized_client"), ["W103"], "accepted"],
+    [
+      "is refused as Glewlwyd refuses a wrong secret",
+      forRealClient(403, "unauthorized_client"),
+      ["W108"],
+      null,
+    ],
     ["cannot refresh there", json(400, { error: "unsupported_grant_type" }), ["W103"], "not known"],
     [
       "meets a provider that looks at the refresh token first",
@@ -1147,10 +1175,14 @@ describe("the client", () => {
     provider.clearFaults();
   });
 
-  it("with a private key that gets an empty 403 is W108, which names the audience", async () => {
+  it.each<[string, Fault]>([
+    ["an empty 403", { kind: "status", status: 403 }],
+    ["invalid_request", json(400, { error: "invalid_request" })],
+    ["the same as a fake client", json(403, { error: "unauthorized_client" })],
+  ])("with a private key that gets %s is W108, which names the audience", async (_name, fault) => {
     const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
     provider.settings.clientJwks = [publicJwk];
-    provider.fault("token", { kind: "status", status: 403 });
+    provider.fault("token", fault);
     const { code, remedy } = await theFinding({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
     expect(code).toBe("W108");
     expect(remedy).toContain("IDP_CLIENT_ASSERTION_AUDIENCE");
@@ -1172,6 +1204,38 @@ describe("the client", () => {
     expect(message).toContain("IDP_PRIVATE_KEY (invalid_client)");
     expect(`${message}${remedy}`).not.toContain("IDP_CLIENT_SECRET");
     expectRefusedClient();
+  });
+
+  it("of Apple is checked with the secret that its key makes, and a refusal names Apple's settings", async () => {
+    const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
+    const apple = { teamId: "TEAM123456", keyId: "KEY1234567" };
+    Object.assign(provider.settings, { apple, clientJwks: [publicJwk], announceIss: false });
+    const env = {
+      IDP_CLIENT_SECRET: "",
+      IDP_PRIVATE_KEY,
+      IDP_APPLE_TEAM_ID: apple.teamId,
+      IDP_APPLE_KEY_ID: apple.keyId,
+      IDP_RESPONSE_MODE: "form_post",
+      SCOPE: "openid email name",
+    };
+    const { findings, facts } = await run(env);
+    expect(facts.client).toBe("accepted");
+    expect(findings.map(({ code }) => code)).not.toContain("W105");
+    const refused = await run({ ...env, IDP_APPLE_KEY_ID: "KEY7654321" });
+    const finding = refused.findings.find(({ code }) => code === "E109");
+    expect(finding?.message).toContain("a client secret for Apple");
+    expect(finding?.remedy).toContain("IDP_APPLE_KEY_ID");
+    expectRefusedClient();
+    const { settings, refused: left } = usableSettings({
+      ...settingsFor(provider),
+      ...env,
+      IDP_ISSUER: "https://appleid.apple.com",
+    });
+    expect([settings.issuer, settings.appleKeyId, [...left]]).toEqual([
+      "https://appleid.apple.com",
+      apple.keyId,
+      [],
+    ]);
   });
 
   it("with an empty IDP_PRIVATE_KEY is checked with its secret", async () => {
@@ -1233,7 +1297,15 @@ describe("the client", () => {
 describe("the redirect URI", () => {
   it.each<[string, Fault, string[], boolean | null]>([
     ["nobody is signed in", toLocation(`${REDIRECT_URI}?error=login_required`), [], true],
-    ["the request is refused", toLocation(`${REDIRECT_URI}?error=invalid_scope`), ["W110"], true],
+    ["a refused scope", toLocation(`${REDIRECT_URI}?error=invalid_scope`), ["E116"], true],
+    ["a refused client", toLocation(`${REDIRECT_URI}?error=unauthorized_client`), ["E116"], true],
+    ["the request is refused", toLocation(`${REDIRECT_URI}?error=invalid_request`), ["W110"], true],
+    [
+      "an outage at prompt=none only",
+      { kind: "status", status: 500, when: ({ query }) => query.get("prompt") === "none" },
+      [],
+      true,
+    ],
     ["the error is no code", toLocation(`${REDIRECT_URI}?error=%3Cevil%3E`), ["W110"], true],
     ["another one", toLocation("https://app.example/elsewhere"), [], null],
     ["a page to sign in at", toLocation("/login"), [], null],

@@ -13,6 +13,7 @@ import { ensurePostgres, startPostgres, type PostgresServer } from "../support/p
 import { control } from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { ROOT, runLive, checkIo } from "./live-run.js";
+import { methodsOf } from "../support/methods-of.mjs";
 
 const redis = (await redisForTests()) === undefined ? "is not there" : "is there";
 const postgres = (await ensurePostgres()) === undefined ? "is not there" : "is there";
@@ -346,20 +347,7 @@ describe("a module of the project", () => {
 const fail = () =>
   Promise.reject(Object.assign(new Error("redis://:hunter2@host"), { code: "ECONNREFUSED" }));
 
-/** As a plain object, so that a test can change one method. */
-function copyOf(store: SessionStore): SessionStore {
-  return {
-    name: store.name,
-    inProcess: true,
-    get: (key) => store.get(key),
-    insert: (key, entry) => store.insert(key, entry),
-    replace: (key, entry, version) => store.replace(key, entry, version),
-    touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => store.delete(key),
-    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
-    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
-  };
-}
+const copyOf = (store: SessionStore) => ({ ...methodsOf(store), inProcess: true });
 
 describe.concurrent("a store that breaks one requirement: E112 names it", () => {
   const broken: Record<string, (store: SessionStore) => Partial<SessionStore>> = {

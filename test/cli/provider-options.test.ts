@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { CookieBrowser, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { selfSigned } from "../adapters/transport/self-signed.js";
 import { submission } from "../support/choose-person.mjs";
+import { shellEnv } from "../support/shell-env.js";
 import { emptyFolder, runProvider, startProvider, type RunningProvider } from "./provider-run.js";
 
 const CALLBACK = "http://localhost:3000/idpauth/login-callback";
@@ -145,6 +146,8 @@ it("--client-key keeps its key for the next start, and the settings have it in p
   const first = await startProvider(argv, { folder });
   expect(first.env["IDP_PRIVATE_KEY"]).toMatch(/^-----BEGIN PRIVATE KEY-----\\n/);
   expect(first.env).not.toHaveProperty("IDP_CLIENT_SECRET");
+  const lines = (first.stdout.match(/^[A-Z_]+=.*$/gm) ?? []).join("\n");
+  expect(shellEnv(lines)).toEqual(first.env);
   await first.stop();
   const second = await startProvider(argv, { folder });
   expect(second.env["IDP_PRIVATE_KEY"]).toBe(first.env["IDP_PRIVATE_KEY"]);

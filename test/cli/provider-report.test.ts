@@ -49,6 +49,7 @@ None.
 - revocation_endpoint: same origin as issuer, \`/revoke\`
 - introspection_endpoint: same origin as issuer, \`/introspect\`
 - response_types_supported: code
+- response_modes_supported: query, form_post
 - grant_types_supported: authorization_code, refresh_token
 - subject_types_supported: public
 - id_token_signing_alg_values_supported: RS256

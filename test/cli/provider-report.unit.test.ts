@@ -39,6 +39,8 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   privateKey: `file:/${MARKED}`,
   certificate: `file:/${MARKED}`,
   clientAssertionAudience: "token_endpoint",
+  appleTeamId: "TEAM123456",
+  appleKeyId: "KEY1234567",
   issuer: HOST,
   discoveryUrl: `${HOST}/${MARKED}/discovery`,
   allowedTenants: "12345678-1234-4123-8123-123456789012",
@@ -56,6 +58,8 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   loginParams: `${NAME} login_hint`,
   requestAuthTime: "on",
   trustedAudiences: MARKED,
+  idTokenSignedResponseAlg: MARKED,
+  responseMode: MARKED,
   baseUrl: HOST,
   mountPath: `/${MARKED}/`,
   pathPrefix: `/${MARKED}`,
@@ -73,9 +77,11 @@ function environment(names: readonly SettingName[], valueOf: (name: SettingName)
   return Object.fromEntries(names.map((name) => [SETTINGS[name].env, valueOf(name)]));
 }
 
+const CONTRADICTING = ["privateKey", "certificate", "appleTeamId", "appleKeyId", "allowedTenants"];
+
 /** Without those that contradict others: the client has a secret, and one tenant. */
 const ACCEPTED = environment(
-  NAMES.filter((name) => !["privateKey", "certificate", "allowedTenants"].includes(name)),
+  NAMES.filter((name) => !CONTRADICTING.includes(name)),
   (name) => VALUES[name],
 );
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseEnv } from "node:util";
 import { onTestFinished } from "vitest";
 import { providerCommand } from "../../src/cli/provider/provider-command.js";
 
@@ -69,10 +70,9 @@ export async function launchProvider(
     port: Number(new URL(issuer).port),
     stdout: written.stdout,
     env: Object.fromEntries(
-      [...written.stdout.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => [
-        name,
-        value,
-      ]),
+      (written.stdout.match(/^[A-Z_]+=.*$/gm) ?? []).flatMap(
+        (line) => Object.entries(parseEnv(line)) as [string, string][],
+      ),
     ),
     stderr: () => written.stderr,
     stop() {

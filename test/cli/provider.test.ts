@@ -20,7 +20,7 @@ import { defaultDataFile } from "../../src/cli/provider/state-file.js";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import { memoryStore } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { rawRequest } from "../../src/testing/browser/raw-request.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import { RunningClock, type MovableClock } from "../../src/testing/running-clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { buttonsIn, choose, submission } from "../support/choose-person.mjs";

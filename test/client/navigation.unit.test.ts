@@ -40,6 +40,94 @@ describe("signIn", () => {
   });
 });
 
+describe("with several providers", () => {
+  /** A page whose session has been at `customers`. */
+  async function customersTab(reason?: Parameters<Browser["server"]["signOut"]>[0]) {
+    const browser = new Browser();
+    browser.server.provider = "customers";
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    if (reason !== undefined) {
+      browser.server.signOut(reason);
+      await browser.settled(tab.client.refresh());
+    }
+    return { browser, tab };
+  }
+  const providerOf = (url: string | undefined) => query(url)["provider"];
+
+  it.each([undefined, "max_age", "idle", "ended_everywhere", "no_credentials"] as const)(
+    "a login goes to the session's provider (ended by: %s), in each of its forms",
+    async (reason) => {
+      const { tab } = await customersTab(reason);
+      expect(tab.state.provider).toBe(reason === undefined ? "customers" : null);
+      void tab.client.signIn();
+      void tab.client.signIn({ popup: true });
+      void tab.client.stepUp({ maxAge: 60 });
+      const urls = [...tab.navigations, ...tab.windows.map(({ url }) => url)];
+      expect(urls.map(providerOf)).toEqual(Array(3).fill("customers"));
+    },
+  );
+
+  it("a page that a server rendered for a session knows its provider at once", () => {
+    const browser = new Browser();
+    browser.server.provider = "customers";
+    browser.server.signIn(ADA);
+    const tab = browser.tab("tab", { initialState: browser.server.details() });
+    void tab.client.signIn();
+    expect(providerOf(tab.navigations[0])).toBe("customers");
+  });
+
+  it("the provider of the newest session counts, also during an outage", async () => {
+    const { browser, tab } = await customersTab();
+    browser.server.provider = "staff";
+    browser.server.signIn(BOB);
+    await browser.settled(tab.client.refresh());
+    browser.server.outage = "network";
+    await browser.settled(tab.client.refresh());
+    expect(tab.state).toMatchObject({ status: "unavailable", provider: "staff" });
+    void tab.client.signIn();
+    expect(providerOf(tab.navigations[0])).toBe("staff");
+  });
+
+  it.each([
+    [{ provider: "staff" }, "staff"],
+    [{ provider: "" }, undefined],
+    [{ iss: "https://login.example" }, undefined],
+    [{ api: "orders" }, undefined],
+    [{ login_hint: "ada" }, "customers"],
+  ])("with the parameters %j, a login goes to %s", async (params, expected) => {
+    const { tab } = await customersTab("idle");
+    void tab.client.signIn({ params });
+    void tab.client.signIn({ popup: true, params });
+    expect([tab.navigations[0], tab.windows[0]?.url].map(providerOf)).toEqual([expected, expected]);
+  });
+
+  it("a login that a waiting request needs goes to the provider that its guard requires", async () => {
+    const { browser, tab } = await customersTab("idle");
+    browser.server.requiredProvider = "staff";
+    void tab.client.fetch("/api/items");
+    await browser.pass(1);
+    void tab.client.signIn();
+    expect(providerOf(tab.navigations[0])).toBe("staff");
+  });
+
+  it("no login goes to a provider that the application doesn't have any more", async () => {
+    const { tab } = await customersTab("provider_removed");
+    void tab.client.signIn();
+    expect(providerOf(tab.navigations[0])).toBeUndefined();
+  });
+
+  it("a page without a session leaves the choice to the server", async () => {
+    const browser = new Browser();
+    browser.server.provider = "customers";
+    const tab = browser.tab();
+    await browser.pass(1);
+    void tab.client.signIn();
+    expect(providerOf(tab.navigations[0])).toBeUndefined();
+  });
+});
+
 describe("signIn in a popup window", () => {
   it("opens the login in a window that cannot reach this page, with an attempt that nobody can guess", () => {
     const tab = new Browser().tab();

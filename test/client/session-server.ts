@@ -1,4 +1,5 @@
-import type { EndReason, ProbeDetails } from "../../src/record/probe.js";
+import type { EndReason } from "../../src/record/end-reason.js";
+import type { ClientState } from "../../src/record/probe.js";
 import type { TestClock } from "../../src/testing/test-clock.js";
 
 export const ORIGIN = "https://app.example";
@@ -40,6 +41,8 @@ export class SessionServer {
   latency = { there: 1, back: 1 };
   sendsDate = true;
   reason: EndReason = "no_credentials";
+  /** The provider of the sessions; null: the application has one, without a key. */
+  provider: string | null = null;
   data: Record<string, unknown> | undefined;
   /** What the probe responds with instead; "network": the network fails. */
   outage:
@@ -130,7 +133,7 @@ export class SessionServer {
     return this.#json(this.details(), 200);
   }
 
-  details(): ProbeDetails {
+  details(): ClientState {
     const session = this.#current();
     if (!session) {
       const nothing = {
@@ -156,7 +159,7 @@ export class SessionServer {
       user: { name: session.user.name, email: null, picture: null },
       reason: null,
       account: session.user.account,
-      provider: null,
+      provider: this.provider,
       ...left,
       ends_in: ends.length === 0 ? null : Math.min(...ends),
       data: this.data ?? null,

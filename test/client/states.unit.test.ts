@@ -3,7 +3,14 @@ import { createClient } from "../../src/client/client.js";
 import { Browser, postFrom } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
 
-const SIGNED_OUT = { status: "signed-out", user: null, account: null, data: null, deadlines: null };
+const SIGNED_OUT = {
+  status: "signed-out",
+  user: null,
+  account: null,
+  provider: null,
+  data: null,
+  deadlines: null,
+};
 
 describe("the state", () => {
   it("is loading until the first probe has its response, then signed in", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ClientOptions } from "../../src/client/client-interface.js";
 import { UserChangedError } from "../../src/client/client.js";
-import { Browser, postFrom, type Tab } from "./browser.js";
+import { postFrom, type Tab } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
+import { outcome, signedInTab } from "./signed-in-tab.js";
 
 const LOGIN = "/idpauth/login/?max_age=300&acr_values=mfa";
 const OUTAGE = { status: 503, headers: { "Retry-After": "5" } };
@@ -17,21 +18,6 @@ const report = (tab: Tab, failure?: string) =>
     attempt: attemptOf(tab),
     failure,
   });
-
-/** Ada's tab. */
-async function signedInTab(options: ClientOptions = {}): Promise<{ browser: Browser; tab: Tab }> {
-  const browser = new Browser();
-  browser.server.signIn(ADA);
-  const tab = browser.tab("tab", options);
-  await browser.pass(1);
-  return { browser, tab };
-}
-
-/** What a promise has become by now. */
-async function outcome(promise: Promise<unknown>): Promise<unknown> {
-  const later = new Promise((resolve) => setImmediate(resolve, "pending"));
-  return Promise.race([promise.catch((error: unknown) => error), later]);
-}
 
 async function closeWindow(tab: Tab): Promise<void> {
   tab.windows.at(-1)!.closed = true;

@@ -1,25 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ClientOptions } from "../../src/client/client-interface.js";
 import { UserChangedError } from "../../src/client/client.js";
-import { Browser, type Tab } from "./browser.js";
+import { Browser } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
+import { outcome as outcomeOf, signedInTab } from "./signed-in-tab.js";
 
-async function signedInTab(options: ClientOptions = {}): Promise<{ browser: Browser; tab: Tab }> {
-  const browser = new Browser();
-  browser.server.signIn(ADA);
-  const tab = browser.tab("tab", options);
-  await browser.pass(1);
-  return { browser, tab };
-}
-
-/** Whether a promise has settled by now. */
-async function outcome(promise: Promise<Response>): Promise<unknown> {
-  const later = new Promise((resolve) => setImmediate(resolve, "pending"));
-  return Promise.race([
-    promise.then(({ status }) => status).catch((error: unknown) => error),
-    later,
-  ]);
-}
+/** The status of the response, or what else has become of the request by now. */
+const outcome = (response: Promise<Response>) => outcomeOf(response.then(({ status }) => status));
 
 const api = (browser: Browser) =>
   browser.server.requests.filter(({ target }) => target.startsWith("/api/"));

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { rolldown, type Plugin } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
+import { packageFolder } from "../../scripts/lock-files.mjs";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 
 // The compositions of examples/vue and examples/svelte, over the real client, in components in a
@@ -14,7 +15,9 @@ import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chrom
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const ORIGIN = "http://app.example";
 const executablePath = await chromiumForTests();
-const isInstalled = await installFramework(import.meta.dirname);
+/** The folder that Vue and Svelte are installed for. */
+const PACKAGES = path.join(ROOT, "test/recipes/compositions");
+const isInstalled = await installFramework(PACKAGES);
 
 const NOBODY = {
   account: null,
@@ -106,19 +109,19 @@ const PAGE = `<!doctype html><title>Session</title><div id="vue-root"></div><div
 
 async function bundle(): Promise<string> {
   const { compile } = (await import(
-    pathToFileURL(path.join(import.meta.dirname, "node_modules/svelte/src/compiler/index.js")).href
+    pathToFileURL(path.join(packageFolder(PACKAGES, "svelte"), "src/compiler/index.js")).href
   )) as {
     compile(source: string, options: object): { js: { code: string } };
   };
   const packages: Plugin = {
-    name: "packages of this folder",
+    name: "packages of the recipes",
     resolveId(source) {
       if (source === "idpauth/client") return path.join(ROOT, "src/client/client.ts");
       if (source === "idpauth/client/warning")
         return path.join(ROOT, "src/client/warning/warning.ts");
-      // The examples are in a folder without packages.
+      // The examples and this folder have no packages.
       return /^(?:vue|svelte)(?:\/|$)/.test(source)
-        ? this.resolve(source, path.join(import.meta.dirname, "x.js"), { skipSelf: true })
+        ? this.resolve(source, path.join(PACKAGES, "x.js"), { skipSelf: true })
         : null;
     },
     transform(code, id) {

@@ -7,10 +7,12 @@ import {
   type KnownProvider,
   type ProviderProfile,
 } from "../../src/config/provider-profiles.js";
-import { askedAtLogin, checkAudience } from "../../src/provider/api-audience.js";
+import { askedAtLogin } from "../../src/config/api-scopes.js";
+import { checkAudience } from "../../src/provider/api-audience.js";
 import {
   accountPrompt,
   contextsOf,
+  loginScopes,
   offlineParameters,
   refreshDoubt,
 } from "../../src/provider/authorization-request.js";
@@ -44,11 +46,15 @@ function decisionsFor(issuer: string) {
     maxAge: profileOf(issuer).stepUp.maxAge,
     audience: assertionAudience(settings, "/at", { token_endpoint: "/token" }) === issuer,
     algorithm: assertionAlgorithm(["PS256", "RS256"], undefined, issuer),
+    scopes: loginScopes({ ...settings, scope: ["openid", "profile"], scopeIsDefault: true }, {}),
+    postsIdentity: profileOf(issuer).postsIdentity,
+    cancelled: profileOf(issuer).cancelled,
     asked: askedAtLogin([{ ...target, resource: "r" }], issuer),
     refusesOpaque: throws(() => {
       checkAudience(opaque, target, issuer);
     }),
     logout: ownLogoutAddress(settings),
+    logoutHints: profileOf(issuer).logoutHints,
     frontchannelIss: profileOf(issuer).frontchannelIss,
     sharedEndpoints: profileOf(issuer).sharedEndpoints,
   };
@@ -65,9 +71,13 @@ function throws(act: () => void): boolean {
 
 /** Issuers of each provider, and what only looks like one. */
 const ISSUERS: Record<
-  Exclude<KnownProvider, "keycloak" | "zitadel" | "hydra">,
+  Exclude<KnownProvider, "keycloak" | "hydra">,
   { readonly own: readonly string[]; readonly foreign: readonly string[] }
 > = {
+  apple: {
+    own: ["https://appleid.apple.com"],
+    foreign: ["https://appleid.apple.com.evil.example", "https://apple.com"],
+  },
   google: {
     own: ["https://accounts.google.com", "https://accounts.google.com/"],
     foreign: [
@@ -133,19 +143,14 @@ describe("Keycloak, Zitadel and Hydra", () => {
       profileOf(UNKNOWN),
     );
     expect(at("no address")).toBe(profileOf(UNKNOWN));
-    expect(at("https://sso.example/oauth/v2/authorize")).toBe(PROVIDER_PROFILES.zitadel);
     expect(at("https://sso.example/oauth2/auth")).toBe(PROVIDER_PROFILES.hydra);
   });
 
   it("Keycloak differs only in what is decided with its discovery document", () => {
-    const logoutTokens = { mayLackType: true, mayLackExp: false };
     const { matches: _, ...keycloak } = PROVIDER_PROFILES.keycloak;
     const { matches: _others, ...others } = profileOf(UNKNOWN);
-    expect(keycloak).toEqual({ ...others, offline: "nothing", logoutTokens });
-    expect(others).toMatchObject({
-      offline: "offline_access",
-      logoutTokens: { mayLackType: false, mayLackExp: false },
-    });
+    expect(keycloak).toEqual({ ...others, offline: "nothing" });
+    expect(others.offline).toBe("offline_access");
   });
 });
 
@@ -173,6 +178,7 @@ describe("a new row", () => {
       stepUp: { maxAge: true, contextClaim: undefined },
       assertion: { audience: "issuer", algorithm: "RS256" },
       logout: undefined,
+      logoutHints: { maxUrlLength: 4096, claim: undefined },
       frontchannelIss: true,
       sharedEndpoints: [],
     });

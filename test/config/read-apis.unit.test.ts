@@ -11,7 +11,8 @@ const RULE = {
   provider: "staff",
 };
 /** One provider without a key. */
-const ONE = [{ key: undefined, settings: { scope: ["openid", "email"] } }];
+const ISSUER = "https://idp.example";
+const ONE = [{ key: undefined, settings: { issuer: ISSUER, scope: ["openid", "email"] } }];
 const codes = (option: unknown, providers: Parameters<typeof readApis>[1] = ONE) =>
   readApis(option, providers).findings.map(({ code }) => code);
 const messages = (option: unknown, providers = ONE) =>
@@ -60,7 +61,7 @@ describe("the option `apis`", () => {
       timeout: 0.5,
     };
     const { apis, findings } = readApis({ orders: all }, [
-      { key: "staff", settings: { scope: [] } },
+      { key: "staff", settings: { issuer: ISSUER, scope: [] } },
     ]);
     expect(findings).toEqual([]);
     expect(apis.get("orders")).toMatchObject({
@@ -461,11 +462,11 @@ describe("the option `apis`", () => {
     const later = { consent: "later" };
     const [staff, customers] = ["staff", "customers"].map((key) => ({
       key,
-      settings: { scope: key === "staff" ? ["api://x/read"] : [] },
+      settings: { issuer: ISSUER, scope: key === "staff" ? ["api://x/read"] : [] },
     }));
     expect(
       messages({ orders: all }, [
-        { key: undefined, settings: { scope: ["openid", "api://x/read"] } },
+        { key: undefined, settings: { issuer: ISSUER, scope: ["openid", "api://x/read"] } },
       ]),
     ).toEqual([
       "`apis`, SCOPE: a login would request `.default` of api://x together with its single permissions.",
@@ -474,6 +475,25 @@ describe("the option `apis`", () => {
     expect(codes({ orders: { ...all, provider: "customers" } }, [staff!, customers!])).toEqual([]);
     expect(codes({ orders: all, billing: { ...read, ...later } })).toEqual(["E006"]);
     expect(codes({ orders: { ...all, ...later }, billing: { ...read, ...later } })).toEqual([]);
+  });
+
+  it.each<[string, object, number]>([
+    ["resource", { orders: { resource: "api://x" }, billing: { scope: "api://x/read" } }, 1],
+    ["audience", { orders: { audience: "api://x" }, billing: { scope: "api://x/read" } }, 1],
+    ["resource with a slash", { orders: { resource: "https://x/" }, b: { scope: "https://x/read" } }, 1], // prettier-ignore
+    ["resource of another API", { orders: { resource: "api://x" }, billing: { scope: "api://y/read" } }, 0], // prettier-ignore
+    ["resource twice", { orders: { resource: "api://x" }, billing: { audience: "api://x" } }, 0],
+    ["resource beside scopes", { orders: { resource: "api://x", scope: "api://x/read" } }, 0],
+    ["no token of its own", { orders: {}, billing: { scope: "api://x/read" } }, 0],
+  ])("at Entra ID, an API with only a resource stands for `.default`: %s", (_name, rows, count) => {
+    const apis = Object.fromEntries(
+      Object.entries(rows).map(([name, row]) => [name, { ...URL_OK, ...(row as object) }]),
+    );
+    const entra = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";
+    const at = (issuer: string) =>
+      codes(apis, [{ key: undefined, settings: { issuer, scope: ["openid"] } }]);
+    expect(at(entra)).toEqual(Array<string>(count).fill("E006"));
+    expect(at(ISSUER)).toEqual([]);
   });
 
   it.each([

@@ -317,3 +317,15 @@ describe("the test provider's settings", () => {
     expect(found).toContain("W001");
   });
 });
+
+describe("what a store says of its options", () => {
+  const problem = { message: "Something is wrong.", remedy: "Correct it." };
+
+  it("is E012, or W026 if it's only worth a warning", () => {
+    const storeProblems = [problem, { ...problem, isWarning: true }];
+    expect(runChecks(PRODUCTION, { ...FACTS, storeProblems })).toMatchObject([
+      { code: "E012", severity: "error", ...problem },
+      { code: "W026", severity: "warning", ...problem },
+    ]);
+  });
+});

@@ -1,4 +1,4 @@
-import Database from "better-sqlite3";
+import { DatabaseSync } from "node:sqlite";
 import session from "express-session";
 import { Redis } from "ioredis";
 import { Pool, Client } from "pg";
@@ -27,7 +27,7 @@ const databaseUrl = `postgres://ada:${PASSWORD}@127.0.0.1:1/app`;
 const node = createClient({ url });
 const io = new Redis(url, { lazyConnect: true });
 const pool = new Pool({ connectionString: databaseUrl });
-const database = new Database(":memory:");
+const database = new DatabaseSync(":memory:");
 
 describe("what is given as the store and is none", () => {
   it.each<[string, unknown, string, string]>([
@@ -40,7 +40,7 @@ describe("what is given as the store and is none", () => {
       "a `pg` pool or client",
       POSTGRES_STORE,
     ],
-    ["a database of better-sqlite3", database, "a SQLite database", SQLITE_STORE],
+    ["a database of node:sqlite", database, "a SQLite database", SQLITE_STORE],
     ["a Redis URL", `rediss://:${PASSWORD}@redis.example`, "a Redis URL", REDIS_STORE],
     ["a PostgreSQL URL", databaseUrl, "a PostgreSQL URL", POSTGRES_STORE],
     ["a URL object", new URL(databaseUrl), "a PostgreSQL URL", POSTGRES_STORE],

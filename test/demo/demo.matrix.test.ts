@@ -1,10 +1,11 @@
-import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { startDemoProcess, type DemoProcess } from "../../scripts/demo-process.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { leaveOpen } from "../samples/hostile-client.js";
+import { closed } from "../support/closed.js";
 import { race, signedIn } from "./demo-user.js";
 
 const PATIENCE = 240_000;
@@ -88,7 +89,7 @@ describe("the demo", () => {
     open.once("open", () => {
       open.send("longer than the API accepts".repeat(100));
     });
-    await once(open, "close");
+    await closed(open);
     expect((await user.get("/api/me")).status).toBe(200);
   });
 
@@ -110,7 +111,7 @@ describe("the demo", () => {
 });
 
 it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "on %s the demo ends with 0 and leaves nothing, even while a stream is open",
+  "on %s the demo ends with 0 and leaves nothing, even while a stream is open and strangers leave connections open",
   async (signal) => {
     const demo = await startDemoProcess("main.js");
     const user = await signedIn(demo.origin, "staff");
@@ -119,6 +120,7 @@ it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     });
     expect(stream.status).toBe(200);
     const text = stream.text().catch(() => "broken off");
+    await leaveOpen(Number(new URL(demo.origin).port), "/api/orders/socket");
     expect(await demo.end(signal)).toMatchObject({ code: 0, left: [], stderr: "" });
     expect(await text).toMatch(/parcel 1|broken off/);
   },

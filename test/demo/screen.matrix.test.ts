@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)("the screen of the demo", () => {
     await outcome("step-up", /^The transfer waits/);
     await click("Open the window");
     const window = await windowOf(context, page);
-    await window.getByRole("link", { name: "Customer account" }).click();
+    // The session's provider, without a choice.
     await window.getByRole("link", { name: "Emmy Noether" }).click();
     await outcome("step-up", /^€100 transferred, because you signed in \d+ seconds? ago/);
 

@@ -159,6 +159,24 @@ function closeTimeouts(): (readonly [string, number])[] {
   );
 }
 
+it("the application for Fastify has the variables, the port, the routes and the timeouts of the one for Express", () => {
+  const facts = (source: string) => ({
+    variables: [...source.matchAll(/process\.env\.(\w+)/g)].map(([, name]) => name).sort(),
+    port: numberIn(source, /process\.env\.PORT \?\? (\d+)/),
+    routes: [...source.matchAll(/app\.get\("([^"]+)"/g)].map(([, route]) => route),
+    keepAlive: numberIn(source, /keepAliveTimeout\W+(\d+)_000/),
+    close: numberIn(source, /auth\.close\(\{ timeout: (\d+) \}\)/),
+  });
+  expect(facts(read("server-fastify.mjs"))).toEqual(facts(server));
+});
+
+it("pm2 waits longer than `auth.close()` does", () => {
+  const production = text("docs/how-to/production.md");
+  expect(numberIn(production, /set `kill_timeout` to (\d+) \(milliseconds\)/)).toBeGreaterThan(
+    1000 * (closeTimeout + 2),
+  );
+});
+
 it("every `auth.close()` in the documentation waits longer than a refresh takes", () => {
   const refresh = numberIn(
     text("docs/how-to/production.md"),
@@ -269,9 +287,10 @@ describe.skipIf(!installed)("compose.yaml", () => {
     );
     // Development mode turns http on.
     expect(keycloak.command).toMatch(/^start-dev /);
+    const inEnvFile = (value: string) => (value.includes('"') ? `'${value}'` : value);
     for (const name of ["IDP_DISCOVERY_URL", "IDP_PROVIDER_METADATA"])
       expect(section).toContain(
-        `${name}=${env[name]?.replace("realms/app", "realms/your-realm") ?? ""}`,
+        `${name}=${inEnvFile(env[name]?.replace("realms/app", "realms/your-realm") ?? "")}\n`,
       );
     expect(guide).toContain(`SCOPE=${env["SCOPE"] ?? ""}\n`);
     const version = /:([\d.]+)$/.exec(keycloak.image ?? "")?.[1] ?? "";

@@ -7,15 +7,15 @@ import { installFramework } from "../../scripts/framework-install.mjs";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 export const FILES = path.join(ROOT, "docs/snippets/containers");
+/** The folder that the packages are installed for. */
+export const PACKAGES = path.join(ROOT, "test/recipes/deploy");
 /** False: npm can't reach its registry, and the tests are to be skipped. */
-export const installed = await installFramework(import.meta.dirname);
+export const installed = await installFramework(PACKAGES);
 
 export const read = (file: string): string => readFileSync(path.join(FILES, file), "utf8");
 
-/** Loads a package of this folder. Its types aren't there before it's installed. */
-export const load: (name: string) => unknown = createRequire(
-  path.join(import.meta.dirname, "package.json"),
-);
+/** Loads one of the packages. Its types aren't there before it's installed. */
+export const load: (name: string) => unknown = createRequire(path.join(PACKAGES, "package.json"));
 
 /** The part of an object of Kubernetes that tests read. */
 export interface Manifest {

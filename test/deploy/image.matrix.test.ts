@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packPackage } from "../../scripts/pack-package.mjs";
+import { pageWithCommands } from "../../scripts/printed-commands.mjs";
 import { CookieBrowser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 import { buildPackage } from "../support/build.js";
 import { eventually } from "../support/eventually.js";
@@ -26,14 +27,26 @@ import { deployment, FILES, installed, read, ROOT } from "./files.js";
 import { buildImage, npmEnvironment, type Image } from "./image-build.js";
 
 // The Dockerfile of docs/deploy/containers.md, carried out without an engine, with the packed
-// package. Its command runs as the image's user, with Redis and a provider.
+// package, for each of the page's applications. Its command runs as the image's user, with Redis and
+// a provider.
 
 const hasRedis = (await redisForTests()) !== undefined;
 const [container] = deployment().template.spec.containers;
-const dockerfile = read("Dockerfile");
+// The project's package isn't on npm, whatever the page says.
+const { version } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
+  version: string;
+};
+const dockerfile = pageWithCommands(
+  read("Dockerfile"),
+  "docs/deploy/containers.md",
+  `idpauth-${version}.tgz`,
+);
 const ALIVE_AND_READY = { liveness: 200, readiness: 200 };
 
-describe.skipIf(!installed || !hasRedis)("the image", () => {
+describe.skipIf(!installed || !hasRedis).each([
+  ["express", "server.mjs"],
+  ["fastify", "server-fastify.mjs"],
+] as const)("the image with the application for %s", (framework, server) => {
   let folder = "";
   let image: Image;
   let provider: TestProvider;
@@ -46,7 +59,7 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     folder = mkdtempSync(path.join(tmpdir(), "idpauth-image-"));
     stops.push(() => rmSync(folder, { recursive: true, force: true }));
     chmodSync(folder, 0o755); // the image's user reads it
-    const context = createContext(folder);
+    const context = createContext(folder, framework, server);
     provider = await startTestProvider();
     stops.push(() => provider.stop());
     redis = await startRedis();
@@ -62,7 +75,7 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     const app = path.join(image.root, image.workdir);
     expect(readdirSync(app).sort()).toEqual(["node_modules", "package.json", "server.mjs"]);
     const packages = readdirSync(path.join(app, "node_modules"));
-    expect(packages).toEqual(expect.arrayContaining(["express", "idpauth", "redis"]));
+    expect(packages).toEqual(expect.arrayContaining([framework, "idpauth", "redis"]));
     expect(packages).not.toContain("picocolors");
     expect(existsSync(path.join(app, "node_modules/idpauth/dist/index.js"))).toBe(true);
   });
@@ -138,7 +151,7 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
     }
   });
 
-  it.each([
+  it.skipIf(framework === "fastify").each([
     ["an unknown instruction", "CMD [", "ENTRYPOINT ["],
     ["a stage that doesn't exist", "--from=dependencies", "--from=packages"],
     ["a file that `.dockerignore` excludes", "package.json server.mjs", ".env server.mjs"],
@@ -188,26 +201,25 @@ describe.skipIf(!installed || !hasRedis)("the image", () => {
 });
 
 /** Creates the folder of an application, as a user of the package has it. */
-function createContext(folder: string): string {
+function createContext(folder: string, framework: "express" | "fastify", server: string): string {
   const context = path.join(folder, "context/app");
   mkdirSync(context, { recursive: true });
   const { devDependencies } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
-    devDependencies: Record<"express" | "redis", string>;
+    devDependencies: Record<"express" | "fastify" | "redis", string>;
   };
   const manifest = {
     name: "app",
     private: true,
     dependencies: {
-      express: devDependencies.express,
-      // This path also leads from a stage's working directory to the tarball.
-      idpauth: `file:../../${path.basename(packPackage(folder).tarball)}`,
+      [framework]: devDependencies[framework],
+      idpauth: `file:${path.basename(packPackage(context).tarball)}`,
       redis: devDependencies.redis,
     },
     devDependencies: { picocolors: "^1.1.1" },
   };
   writeFileSync(path.join(context, "package.json"), JSON.stringify(manifest));
-  for (const file of ["server.mjs", ".dockerignore"])
-    copyFileSync(path.join(FILES, file), path.join(context, file));
+  copyFileSync(path.join(FILES, server), path.join(context, "server.mjs"));
+  copyFileSync(path.join(FILES, ".dockerignore"), path.join(context, ".dockerignore"));
   writeFileSync(path.join(context, ".env"), "SECRET_KEY=must-stay-outside\n");
   const flags = ["--package-lock-only", "--prefer-offline", "--no-audit", "--no-fund"];
   execFileSync("npm", ["install", ...flags], { cwd: context, env: npmEnvironment() });

@@ -1,17 +1,25 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { documents, installed, load, MANIFESTS, read, ROOT, type Manifest } from "./files.js";
+import { packageFolder } from "../../scripts/lock-files.mjs";
+import {
+  documents,
+  installed,
+  load,
+  MANIFESTS,
+  PACKAGES,
+  read,
+  ROOT,
+  type Manifest,
+} from "./files.js";
 
 // The schemas of the files on docs/deploy/containers.md: those of Kubernetes, the Gateway API and
 // Compose, as npm packages have them.
 
 const run = promisify(execFile);
-const PACKAGES = path.join(import.meta.dirname, "node_modules");
 
 /** One wrong word for each kind of object, and for the parts that have schemas of their own. */
 const WRONG: readonly (readonly [file: string, text: string, instead: string])[] = [
@@ -47,16 +55,17 @@ async function problems(files: readonly string[]): Promise<string[]> {
   return functions.map((found, index) => `${found}${types[index] ?? ""}`);
 }
 
-/** Where a package has the type and the function of an object. */
-function moduleOf({ apiVersion, kind }: Manifest): string {
+/** The package with the type and the function of an object, and the module in it. */
+function moduleOf({ apiVersion, kind }: Manifest): readonly [name: string, module: string] {
   const name = apiVersion.startsWith("gateway.")
     ? "@kubernetes-models/gateway-api"
     : "kubernetes-models";
-  return `${name}/${apiVersion}/${kind}`;
+  return [name, `${apiVersion}/${kind}`];
 }
 
 async function problemOf(object: Manifest): Promise<string> {
-  const file = path.join(PACKAGES, `${moduleOf(object)}.js`);
+  const [name, module] = moduleOf(object);
+  const file = path.join(packageFolder(PACKAGES, name), `${module}.js`);
   const models = (await import(pathToFileURL(file).href)) as Record<
     string,
     new (object: Manifest) => { validate(): void }
@@ -72,16 +81,17 @@ async function problemOf(object: Manifest): Promise<string> {
 }
 
 async function typeErrors(all: readonly (readonly Manifest[])[]): Promise<string[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-manifests-"));
+  // Below the packages' folder, where TypeScript finds them.
+  mkdirSync(path.join(PACKAGES, "build"), { recursive: true });
+  const folder = mkdtempSync(path.join(PACKAGES, "build/manifests-"));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
   });
-  symlinkSync(PACKAGES, path.join(folder, "node_modules"));
   writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
   const files = all.map((objects, index) => {
     const constants = objects.map(
       (object, part) =>
-        `export const part${part}: import("${moduleOf(object)}").I${object.kind} = ${JSON.stringify(object)};\n`,
+        `export const part${part}: import("${moduleOf(object).join("/")}").I${object.kind} = ${JSON.stringify(object)};\n`,
     );
     writeFileSync(path.join(folder, `file-${index}.ts`), constants.join(""));
     return `file-${index}.ts`;
@@ -130,7 +140,10 @@ describe.skipIf(!installed)("Compose's schema", () => {
     };
   };
   const schema = JSON.parse(
-    readFileSync(path.join(PACKAGES, "dclint/schemas/compose.schema.json"), "utf8"),
+    readFileSync(
+      path.join(packageFolder(PACKAGES, "dclint"), "schemas/compose.schema.json"),
+      "utf8",
+    ),
   ) as Record<string, unknown>;
   // Its `$schema` is none of those that Ajv knows, and its formats are Compose's own.
   const validate = new Ajv({ strict: false, validateFormats: false }).compile({

@@ -76,7 +76,7 @@ async function run(
     .replace(/^import (\w+) from "(.+)";.*$/gm, 'const { default: $1 } = modules["$2"];')
     .replace(/^import (\{.+\}) from "(.+)";.*$/gm, 'const $1 = modules["$2"];');
   const names = { ...given, modules };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+
   const start = new Function(
     ...Object.keys(names),
     `return (async () => { ${body}; return app; })();`,

@@ -91,7 +91,7 @@ async function run(
     modules,
   };
   // Parameters outside, so that a sample may declare a name that is given.
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+
   await new Function(...Object.keys(names), `return (async () => { ${body} })();`)(
     ...Object.values(names),
   );
@@ -105,7 +105,6 @@ describe("docs/tutorial/staff-only.md", () => {
   );
 
   beforeEach(async () => {
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
     const users: unknown = new Function(
       `${table.replace("export const users", "const users")} return users;`,
     )();

@@ -145,12 +145,12 @@ async function exported(): Promise<Series[]> {
   clock.advance(60_000);
   await user.get("/idpauth/session");
   await user.get("/idpauth/login-callback?state=x&code=y");
-  await user.get("/idpauth/logout/?response=x");
+  await user.get("/idpauth/logout/?response=x&response=json");
   await auth.guard(application.user().request("/reports"));
   clock.advance(3 * HOUR);
   await user.get("/idpauth/session");
   await user.signIn();
-  await user.get("/idpauth/logout/");
+  await user.get("/idpauth/logout/?response=json");
   await user.signIn();
   store.before = () => {
     throw Object.assign(new Error(), { code: "ECONNREFUSED" });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { evidencePage } from "../../scripts/evidence-page.mjs";
+import { withFigures } from "../../scripts/evidence/page.mjs";
+import { printedPage } from "../../scripts/project-links.mjs";
 import {
   compatibilityPage,
   endpointsPage,
@@ -19,7 +20,7 @@ import { ENDPOINTS } from "../../src/endpoints/router.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
 import { en } from "../../src/pages/locales/en.js";
-import type { EndReason } from "../../src/record/probe.js";
+import type { EndReason } from "../../src/record/end-reason.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
@@ -31,8 +32,13 @@ const codes = {
   logCodes: LOG_CODES,
   plain: (text: SettingText) => textWith(SETTING_NAMES, text),
 };
-const errors = errorsPage(codes, tables);
-const settingPages = settingsPages(SETTINGS);
+const errors = printedPage(errorsPage(codes, tables), "docs/reference/errors.md");
+const settingPages = Object.fromEntries(
+  Object.entries(settingsPages(SETTINGS)).map(([file, text]) => [
+    file,
+    printedPage(text, `docs/reference/${file}`),
+  ]),
+);
 const settings = Object.values(settingPages).join("\n");
 
 /** What describes the current version to users. */
@@ -42,7 +48,7 @@ const PAGES_FOR_USERS = [
   "SECURITY.md",
   ...readdirSync(new URL("../../docs", import.meta.url), { recursive: true, encoding: "utf8" })
     .map((file) => `docs/${file.replaceAll("\\", "/")}`)
-    .filter((file) => /^docs\/(?!contributing\/|evidence\/).*\.md$/.test(file)),
+    .filter((file) => /^docs\/(?!contributing\/).*\.md$/.test(file)),
 ];
 
 /** Each reason code. The type names a missing one. */
@@ -72,6 +78,19 @@ function onDisk(name: string, folder = "docs/reference"): string {
 it.each(PAGES_FOR_USERS)("every check that %s names exists", (page) => {
   const named = onDisk(page, ".").match(/\b[EW]\d{3}\b/g) ?? [];
   expect(named.filter((code) => !Object.hasOwn(CHECKS, code))).toEqual([]);
+});
+
+it("the page about the specification names each of its endpoints that accepts POST, and counts the others", () => {
+  const page = readFileSync(
+    new URL("../../docs/reference/specification-names.md", import.meta.url),
+    "utf8",
+  );
+  const [, row = ""] = /^\| All endpoints are GET\. \|(.*)$/m.exec(page) ?? [];
+  const posted = Object.keys(ENDPOINTS).filter((name) => ENDPOINTS[name]?.methods.includes("POST"));
+  const named = posted.filter((name) => row.includes(`\`${name}\``));
+  expect(named).toEqual(["login", "login-callback"]);
+  expect(posted).toHaveLength(named.length + 2);
+  expect(row).toContain("Two endpoints that the specification doesn't have accept POST.");
 });
 
 describe("[ASVS-7.6.1] the generated pages", () => {
@@ -117,17 +136,14 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     expect(page).not.toMatch(/[{}]/);
   });
 
-  it("docs/about/evidence.md has the numbers of docs/evidence/; if not, run `npm run docs`", () => {
-    const page = onDisk("evidence.md", "docs/about");
-    expect(evidencePage(page)).toBe(page);
-    expect(page).toMatch(/\| \*\*Total\*\* \| \d{3} \|/);
-  });
-
-  it("an evidence page without results fails", () => {
-    expect(() => evidencePage(onDisk("evidence.md", "docs/about"), () => "")).toThrow(
-      "docs/evidence/ has nothing like",
-    );
-  });
+  it.each(["about/evidence.md", "explanation/performance.md"])(
+    "docs/%s has the results of docs/evidence/; if not, run `npm run docs`",
+    (name) => {
+      const page = onDisk(name, "docs");
+      expect(withFigures(page)).toBe(page);
+      expect(page).not.toMatch(/\| (?:undefined|NaN)|\[object/);
+    },
+  );
 
   it("a version that no file contains fails", () => {
     const read = (file: string) =>
@@ -140,7 +156,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   });
 
   it.each([
-    [">=20.19", "20.19 or later"],
+    [">=22.19", "22.19 or later"],
     ["^4.20.0 || ^5.0.0", "4 from 4.20, 5"],
     ["^12.0.0", "12"],
   ])("the range %s is written as %s", (range, words) => {
@@ -219,7 +235,7 @@ describe("[ASVS-7.6.1] the generated pages", () => {
   it("the pages of the settings have a section for each one, with both of its names", () => {
     for (const [option, { env }] of Object.entries(SETTINGS)) {
       expect(settings).toContain(`\n## ${env}\n`);
-      expect(settings).toContain(`\n- Option in code: \`${option}\`\n`);
+      expect(settings).toContain(`\n- Option in code: \`${option}\`, `);
     }
   });
 

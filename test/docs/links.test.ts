@@ -91,7 +91,7 @@ function mentionsIn(file: string, folder?: string): Link[] {
 describe("the package's documentation", () => {
   it("is the README, the security policy and every page of docs/ for users who have installed it", () => {
     const isForOthers =
-      /^docs\/(?:index\.md$|about\/compare\.md$|explanation\/decisions\.md$|reference\/specification-names\.md$|(?:contributing|evidence|migrate|tables)\/)/;
+      /^docs\/(?:index\.md$|about\/(?:compare|evidence|instead-of-a-service)\.md$|explanation\/decisions\.md$|reference\/specification-names\.md$|(?:contributing|migrate|tables)\/)/;
     const docs = pagesOfDocs.filter((file) => !isForOthers.test(file));
     expect([...pages].sort()).toEqual(["README.md", "SECURITY.md", ...docs].sort());
   });

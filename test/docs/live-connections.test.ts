@@ -22,12 +22,11 @@ import * as koaEntry from "../../src/adapters/koa/koa.js";
 import * as nodeEntry from "../../src/adapters/node/node.js";
 import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
 
-// The samples of docs/how-to/live-connections.md, each run as it stands there.
+// The files of docs/snippets/live-connections/, of which docs/how-to/live-connections.md shows
+// parts.
 
-const PAGE = readFileSync(
-  path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"),
-  "utf8",
-);
+const DOCS = path.resolve(import.meta.dirname, "../../docs");
+const PAGE = readFileSync(path.join(DOCS, "how-to/live-connections.md"), "utf8");
 const ORIGIN = "https://app.example";
 
 /** The application's events in the sample that runs. */
@@ -45,12 +44,8 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** @param index which sample of the section */
-function sampleBelow(heading: string, index = 0): string {
-  const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
-  const code = [...section.matchAll(/^```js\n(.*?)^```$/gms)][index]?.[1];
-  if (code === undefined) throw new Error(`The page has no sample ${index} below "${heading}".`);
-  return code;
+function sample(name: string): string {
+  return readFileSync(path.join(DOCS, `snippets/live-connections/${name}.js`), "utf8");
 }
 
 /** Runs a sample as a module. @returns what it declares of these names */
@@ -70,7 +65,7 @@ async function evaluate(
   const results = names.map(
     (name) => `${name}: typeof ${name} === "undefined" ? undefined : ${name}`,
   );
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+
   const run = new Function(
     "modules",
     "process",
@@ -79,7 +74,7 @@ async function evaluate(
   return run(modules, { env: { BASE_URL: ORIGIN } });
 }
 
-async function start(heading: string, index = 0): Promise<Running> {
+async function start(name: string): Promise<Running> {
   let auth: SignsInForTests | undefined;
   const entry = ({ idpAuth }: { readonly idpAuth: (options: object) => unknown }): Module => ({
     idpAuth() {
@@ -120,29 +115,24 @@ async function start(heading: string, index = 0): Promise<Running> {
     "idpauth/koa": entry(koaEntry),
     "idpauth/node": entry(nodeEntry),
   };
-  packages["./upgrades.js"] = await evaluate(sampleBelow("WebSocket"), packages, [
+  packages["./upgrades.js"] = await evaluate(sample("upgrades"), packages, [
     "routeUpgrades",
     "hasOwnOrigin",
     "accept",
     "closeWith",
   ]);
-  packages["./notices.js"] = await evaluate(sampleBelow("Event stream"), packages, [
+  packages["./notices.js"] = await evaluate(sample("notices"), packages, [
     "notices",
     "sendNotices",
   ]);
   notices = packages["./notices.js"]["notices"] as events.EventEmitter;
-  const { server, app, serve } = await evaluate(sampleBelow(heading, index), packages, [
-    "server",
-    "app",
-    "serve",
-  ]);
+  const { server, app, serve } = await evaluate(sample(name), packages, ["server", "app", "serve"]);
   const listening = (server as http.Server | undefined) ?? (await serverOf(app ?? serve));
   servers.push(listening);
   if (!listening.listening) {
     await new Promise<void>((resolve) => {
-      if (server === undefined || heading === "WebSocket with Hono")
-        listening.once("listening", resolve);
-      if (heading !== "WebSocket with Hono") listening.listen(0, "127.0.0.1", resolve);
+      if (server === undefined || name === "websocket-hono") listening.once("listening", resolve);
+      if (name !== "websocket-hono") listening.listen(0, "127.0.0.1", resolve);
     });
   }
   if (auth === undefined) throw new Error("The sample made no `auth`.");
@@ -172,34 +162,31 @@ function isFastify(app: unknown): app is FastifyInstance {
   return typeof app === "object" && app !== null && "ready" in app && "server" in app;
 }
 
-const headings = [...PAGE.matchAll(/^### ((?:Stream from|WebSocket with) .+)$/gm)].map(
-  ([, heading = ""]) => heading,
+const streams = ["express", "fastify", "koa", "hono", "node", "fetch"].map(
+  (framework) => `stream-${framework}`,
 );
-const streams = headings.filter(
-  (heading) => heading.startsWith("Stream from") && !heading.endsWith("Next.js"),
+const sockets = ["express", "koa", "node", "fastify", "hono"].map(
+  (framework) => `websocket-${framework}`,
 );
-const sockets = headings.filter((heading) => heading.startsWith("WebSocket"));
 
 it("Next.js runs the samples of the page in its own tests", () => {
   const file = (name: string) =>
     readFileSync(path.resolve(import.meta.dirname, "../adapters/next-application", name), "utf8");
-  expect(file("lib/notices.js")).toBe(sampleBelow("Event stream"));
-  const handler = /auth\.idpRequired\(async .*\n(?: {2}.*\n)+/.exec(
-    sampleBelow("Stream from Next.js"),
-  )?.[0];
+  expect(file("lib/notices.js")).toBe(sample("notices"));
+  const handler = /export (const GET = auth\.idpRequired\(async .*\n(?: {2}.*\n)+)/.exec(PAGE)?.[1];
   expect(handler).toContain("auth.eventStream(request)");
-  expect(file("app/api/stream/route.ts").replace(/^ {2}/gm, "")).toContain(handler);
+  const route = file("app/api/stream/route.ts").replace(/^ {2}/gm, "");
+  expect(route).toContain(handler?.replace("const GET = ", ""));
 });
 
-it("the page has a sample for each framework that can", () => {
-  const names = (of: readonly string[]) => of.map((heading) => heading.split(" ").at(-1));
-  expect(names(streams)).toEqual(["Express", "Fastify", "Koa", "Hono", "node:http", "server"]);
-  expect(names(sockets)).toEqual(["Express", "Koa", "node:http", "Fastify", "Hono"]);
+it("the page shows each of the files", () => {
+  for (const name of [...streams, ...sockets])
+    expect(PAGE).toContain(`<!-- snippet: docs/snippets/live-connections/${name}.js`);
 });
 
-describe.each(streams)("%s", (heading) => {
+describe.each(streams)("%s.js", (name) => {
   async function open() {
-    const { auth, port } = await start(heading);
+    const { auth, port } = await start(name);
     const address = `http://127.0.0.1:${port}`;
     expect((await fetch(`${address}/api/stream`)).status).toBe(401);
     const cookie = await signedInAs(auth);
@@ -233,9 +220,9 @@ describe.each(streams)("%s", (heading) => {
   });
 });
 
-describe.each(sockets)("%s", (heading) => {
+describe.each(sockets)("%s.js", (name) => {
   it("opens for signed-in users of the own origin, and closes with the reason when the session ends", async () => {
-    const { auth, port } = await start(heading);
+    const { auth, port } = await start(name);
     const cookie = await signedInAs(auth);
     const connect = (headers: Record<string, string>) =>
       new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
@@ -274,7 +261,7 @@ describe.each(sockets)("%s", (heading) => {
 
 describe("Socket.IO", () => {
   async function open() {
-    const { auth, port } = await start("Socket.IO");
+    const { auth, port } = await start("socket-io");
     const address = `http://127.0.0.1:${port}`;
     const cookie = await signedInAs(auth);
     const connect = (headers: Record<string, string>, options: object = {}): Socket => {
@@ -336,8 +323,8 @@ describe("Socket.IO", () => {
         "idpauth/client": { createClient },
         "socket.io-client": { io: (given: object) => connect(headers, { ...given, ...options }) },
       };
-      const sample = sampleBelow("Socket.IO", 1).replace("console.log(name)", "undefined");
-      return (await evaluate(sample, modules, ["socket"]))["socket"] as Socket;
+      const code = sample("socket-io-browser").replace("console.log(name)", "undefined");
+      return (await evaluate(code, modules, ["socket"]))["socket"] as Socket;
     };
     const socket = await run({ cookie, origin: ORIGIN });
     await heard(socket, "hello");

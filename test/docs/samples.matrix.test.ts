@@ -13,7 +13,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packPackage } from "../../scripts/pack-package.mjs";
+import { installFramework } from "../../scripts/framework-install.mjs";
+import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packConformance, packPackage } from "../../scripts/pack-package.mjs";
 import { codeBlocks, pages } from "../../scripts/snippets.mjs";
 import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";
 import { buildPackage } from "../support/build.js";
@@ -71,7 +73,7 @@ export declare const client: Parameters<typeof import("idpauth/redis").redisStor
   "docs/how-to/mounting.md": `import type { NextIdpAuth } from "idpauth/next";
 export declare const auth: NextIdpAuth;
 `,
-  "docs/how-to/adapters.md": `import type { AdapterFactory } from "idpauth/testing";
+  "docs/how-to/adapters.md": `import type { AdapterFactory } from "idpauth-conformance";
 export declare const startMyApplication: AdapterFactory;
 `,
   "docs/how-to/single-page-applications.md": `export declare const auth: import("idpauth/client").Client;
@@ -88,7 +90,7 @@ export { IdpRequiredGuard } from "./idp-auth/idp-required.guard.js";
 `,
   "docs/start/fetch.md": `type Respond = (request: Request) => Promise<Response>;
 export declare const Bun: {
-  serve(options: { port: number; routes: Record<string, Response | Respond>; fetch: Respond }): { port: number; stop(): Promise<void> };
+  serve(options: { port: number; routes: Record<string, Response | Respond>; fetch: Respond }): { port: number; stop(closeActiveConnections?: boolean): Promise<void> };
 };
 export declare const Deno: {
   createHttpClient(options: { poolMaxIdlePerHost: number }): object;
@@ -99,8 +101,8 @@ export declare const Deno: {
 };
 export declare const fetch: (url: string | URL | Request, init: RequestInit & { client?: object }) => Promise<Response>;
 `,
-  "docs/how-to/stores.md": `import type { CheckStoreOptions } from "idpauth/testing";
-export declare const create: CheckStoreOptions["create"];
+  "docs/how-to/stores.md": `import type { StoreFactory } from "idpauth-conformance";
+export declare const create: StoreFactory;
 `,
 };
 
@@ -132,7 +134,7 @@ export declare class H3 {
   get(path: string, handler: (event: Event) => unknown): this;
 }
 export declare function html(text: string): unknown;
-export declare function serve(app: H3, options: { port: number }): { close(): Promise<void> };
+export declare function serve(app: H3, options: { port: number }): { close(closeActiveConnections?: boolean): Promise<void> };
 `;
 
 interface Sample {
@@ -151,7 +153,7 @@ const samples = pages().flatMap(samplesOf);
 const checked = samples.filter(
   ({ page, fragment, snippet }) =>
     fragment === undefined &&
-    !/^(?:docs\/snippets|examples\/(?:next|migrate-from)[^/]*)\//.test(snippet ?? "") &&
+    !/^(?:docs\/snippets|(?:test\/)?examples\/(?:next|migrate-from)[^/]*)\//.test(snippet ?? "") &&
     !Object.hasOwn(EXECUTED, page),
 );
 
@@ -168,6 +170,10 @@ function samplesOf(page: string): Sample[] {
   }));
 }
 
+/** The libraries of docs/snippets/http-clients, which the project itself doesn't have. */
+const LIBRARIES = path.join(ROOT, "test/recipes/browser-libraries");
+const hasLibraries = await installFramework(LIBRARIES);
+
 let folder = "";
 
 beforeAll(async () => {
@@ -175,7 +181,9 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "idpauth-samples-"));
   const packages = path.join(folder, "node_modules");
   mkdirSync(packages);
-  for (const name of readdirSync(path.join(ROOT, "node_modules")))
+  const installed = readdirSync(path.join(ROOT, "node_modules"));
+  // The packed packages replace the links of the workspaces.
+  for (const name of installed.filter((each) => !/^idpauth(?:-conformance)?$/.test(each)))
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(packages, name));
   for (const [name, types] of [
     ["zod", ZOD],
@@ -189,15 +197,19 @@ beforeAll(async () => {
     );
   }
   symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
-  await unpack(path.join(packages, "idpauth"));
+  mkdirSync(path.join(packages, "@tanstack"), { recursive: true });
+  for (const name of hasLibraries ? ["axios", "@tanstack/react-query", "swr"] : [])
+    symlinkSync(packageFolder(LIBRARIES, name), path.join(packages, name));
+  await unpack(packPackage, path.join(packages, "idpauth"));
+  await unpack(packConformance, path.join(packages, "idpauth-conformance"));
   cpSync(path.join(ROOT, "docs/snippets"), path.join(folder, "docs/snippets"), { recursive: true });
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
 });
 
-/** Packs the package as `npm publish` does, and unpacks it. */
-async function unpack(to: string): Promise<void> {
+/** Packs a package as `npm publish` does, and unpacks it. */
+async function unpack(pack: typeof packPackage, to: string): Promise<void> {
   mkdirSync(to);
-  await run("tar", ["-xzf", packPackage(folder).tarball, "-C", to, "--strip-components=1"]);
+  await run("tar", ["-xzf", pack(folder).tarball, "-C", to, "--strip-components=1"]);
 }
 
 afterAll(() => {
@@ -223,6 +235,7 @@ describe("the samples of the documentation", () => {
     });
     const files = snippets
       .filter((file) => /\.[cm]?[jt]sx?$/.test(file))
+      .filter((file) => hasLibraries || !file.startsWith("http-clients"))
       .map((file) => `docs/snippets/${file}`);
     expect(files.length).toBeGreaterThan(20);
     const others = checked.filter((sample) => !bundled.includes(sample));

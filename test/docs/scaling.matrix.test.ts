@@ -13,18 +13,13 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPackage } from "../support/build.js";
-import { startPostgres } from "../support/postgres-server.js";
-import { startRedis } from "../support/redis-server.js";
 
-// The snippets of docs/how-to/sessions.md, docs/how-to/signing-out.md and docs/reference/databases.md,
-// each as a program of its own against a real server, with the built package.
+// The samples of docs/how-to/sessions.md and docs/how-to/signing-out.md, each as a program of its
+// own, with the built package. Those with a client of a database are files, which
+// test/samples/shutdown-with-stores.matrix.test.ts runs.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGES = [
-  "docs/how-to/sessions.md",
-  "docs/how-to/signing-out.md",
-  "docs/reference/databases.md",
-];
+const PAGES = ["docs/how-to/sessions.md", "docs/how-to/signing-out.md"];
 const TEXT = PAGES.map((page) => readFileSync(path.join(ROOT, page), "utf8")).join("\n");
 const run = promisify(execFile);
 const SNIPPETS = [...TEXT.matchAll(/(?<!<!-- snippet: [^\n]+\n\n)^```js\n(.*?)^```$/gms)].map(
@@ -38,7 +33,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "idpauth-scaling-"));
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(ROOT, path.join(folder, "node_modules/idpauth"));
-  for (const name of ["better-sqlite3", "express", "ioredis", "pg", "redis"]) {
+  for (const name of ["express", "ioredis", "pg", "redis"]) {
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
   }
 });
@@ -91,32 +86,6 @@ describe("the pages about stores and ending sessions", () => {
     expect(existsSync(path.join(folder, "sessions.db"))).toBe(true);
   });
 
-  it("Redis, with either client", async () => {
-    const server = await startRedis();
-    try {
-      const env = { REDIS_URL: server.url };
-      expect(await answer(snippet("idpauth/redis"), env)).toBe(FINE);
-      const ioredis = `import { redisStore } from "idpauth/redis";\n${snippet('from "ioredis"')}\nawait client.ping().catch(() => new Promise((resolve) => client.once("ready", resolve)));\nconst auth = idpAuth({ store: redisStore(client) });\n`;
-      expect(await answer(ioredis, env)).toBe(FINE);
-    } finally {
-      await server.stop();
-    }
-  });
-
-  it("PostgreSQL", async () => {
-    const server = await startPostgres();
-    try {
-      for (const option of ["migrate", "listen"]) {
-        expect(
-          await answer(snippet("idpauth/postgres", option), { DATABASE_URL: server.url }),
-          option,
-        ).toBe(FINE);
-      }
-    } finally {
-      await server.stop();
-    }
-  });
-
   it("signing out everywhere calls functions that are there", async () => {
     const text = snippet("endAllSessions");
     const program = path.join(folder, "everywhere.mjs");
@@ -134,7 +103,7 @@ console.log("done");
   });
 
   it("every snippet is run; that of the session limits in readme.matrix.test.ts", () => {
-    expect(SNIPPETS).toHaveLength(7);
+    expect(SNIPPETS).toHaveLength(3);
     expect(snippet("sessionMaxAge")).toContain("sessionIdleTimeout");
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { withCommands } from "../../scripts/printed-commands.mjs";
 
 // docs/start/single-page-application.md shows the files of examples/spa-react, which
 // test/examples/spa-react.matrix.test.ts builds, type-checks and runs. docs/about/rfc-10017.md
@@ -52,7 +53,7 @@ describe("docs/start/single-page-application.md", () => {
       devDependencies: object;
     };
     const [, installed = "", developed = ""] =
-      /^npm install (.*)\nnpm install --save-dev (.*)$/m.exec(PAGE) ?? [];
+      /^npm install (.*)\nnpm install --save-dev (.*)$/m.exec(withCommands(PAGE, undefined)) ?? [];
     expect(installed.split(" ").sort()).toEqual(Object.keys(dependencies).sort());
     expect(developed.split(" ").sort()).toEqual(Object.keys(devDependencies).sort());
   });

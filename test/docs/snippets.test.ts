@@ -97,12 +97,16 @@ vi.mock("redis", async (original) => {
 
 const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
- * test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
- * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/events/access-logs.test.ts,
- * test/browser/helmet.browser.matrix.test.ts and test/browser/step-up.browser.matrix.test.ts run these.
+ * test/docs/apple.test.ts, test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
+ * test/samples/shutdown-with-stores.matrix.test.ts,
+ * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/docs/first-sample.test.ts,
+ * test/docs/same-settings.test.ts, test/events/access-logs.test.ts,
+ * test/browser/http-clients.browser.matrix.test.ts,
+ * test/browser/helmet.browser.matrix.test.ts, test/browser/libraries.browser.matrix.test.ts and
+ * test/browser/step-up.browser.matrix.test.ts run these.
  */
 const RUN_ELSEWHERE =
-  /^access-logs\/|^live-connections\/|^production\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^step-up\/browser/;
+  /^access-logs\/|^apple\/|^live-connections\/|^production\/|^stores\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^html-libraries\/|^http-clients\/|^same-settings\/|^step-up\/browser|^testing\/reports/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,
@@ -706,7 +710,7 @@ describe("docs/snippets/call-an-api", () => {
     const blocked = await browser.get("/invoices");
     expect([blocked.status, blocked.json()]).toEqual([
       401,
-      { login_url: "/idpauth/login/?api=billing" },
+      { authenticated: true, login_url: "/idpauth/login/?api=billing" },
     ]);
     expect([(await browser.get("/invoices")).status, refreshes().length]).toEqual([401, 1]);
     provider.clock.advance(61_000);
@@ -1037,7 +1041,7 @@ describe("docs/snippets/csrf", () => {
 });
 
 describe("docs/snippets/signing-out", () => {
-  it("sessions-page.mjs names the user's devices, and its form signs out everywhere", async () => {
+  it("sessions-page.mjs shows the user's devices, and its form signs out everywhere", async () => {
     const { app } = await load<{ app: RequestListener }>("signing-out/sessions-page.mjs");
     let agent = "";
     const server = createServer((req, res) => {
@@ -1141,6 +1145,23 @@ describe("docs/snippets/your-pages", () => {
 });
 
 describe("docs/snippets/client", () => {
+  it("typed.ts starts with the server's state, and greets the user", async () => {
+    provider.person = ADA;
+    const browser = await open("users-and-claims/client-data.mjs");
+    const { startClient, greetingOf } = await load<{
+      startClient: (state: unknown) => { getState(): unknown };
+      greetingOf: (state: unknown) => string;
+    }>("client/typed.ts");
+    const greeting = async () => {
+      const state = (await browser.get("/idpauth/session?details=true")).json();
+      return greetingOf(startClient(state).getState());
+    };
+    expect(await greeting()).toBe("Please sign in.");
+    await browser.follow("/idpauth/login/");
+    expect(await greeting()).toBe("Hello Ada Lovelace, your plan is free.");
+    expect(greetingOf(startClient(null).getState())).toBe("Please sign in.");
+  });
+
   it.each(["express", "fastify"])("%s.mjs serves the client's file", async (name) => {
     await buildPackage();
     const response = await (await open(`client/${name}.mjs`)).get("/idpauth-client.js");
@@ -1241,7 +1262,7 @@ describe("docs/snippets/several-components", () => {
     provider.person = { ...ADA, tenant: "acme" };
     const browser = await open("several-components/tenant.ts");
     expect((await browser.follow("/orders")).json()).toEqual({ ordersOf: "acme" });
-    await browser.get("/idpauth/logout/");
+    await browser.get("/idpauth/logout/?response=json");
     provider.person = { ...GRACE, tenant: "unknown" };
     expect((await browser.follow("/orders")).status).toBe(403);
   });
@@ -1262,25 +1283,11 @@ describe("docs/snippets/guarding", () => {
     const response = await (await open(`guarding/own-${name}.ts`)).get("/reports");
     expect([response.status, response.json()]).toEqual([
       401,
-      { signInAt: expect.stringContaining("/idpauth/login/") as string },
+      {
+        authenticated: false,
+        login_url: expect.stringContaining("/idpauth/login/") as string,
+      },
     ]);
-  });
-
-  it("htmx-express.ts redirects htmx to the login, which leads back to its page", async () => {
-    const browser = await open("guarding/htmx-express.ts");
-    const page = `${browser.origin}/orders?open=true`;
-    const headers = { "hx-request": "true", "hx-current-url": page };
-    const blocked = await browser.get("/orders/rows", { headers });
-    const login = new URL(String(blocked.headers["hx-redirect"]), browser.origin);
-    expect([blocked.status, login.pathname, login.searchParams.get("origin_url")]).toEqual([
-      401,
-      "/idpauth/login/",
-      page,
-    ]);
-    expect((await browser.follow(login)).url.href).toBe(page);
-    expect((await browser.get("/orders/rows", { headers })).text).toBe("<tr>");
-    const other = await (await open("guarding/htmx-express.ts")).get("/orders/rows");
-    expect([other.status, other.headers["hx-redirect"]]).toEqual([401, undefined]);
   });
 
   it("form-express.ts sends a page to a browser that submits a form, and JSON to a script", async () => {
@@ -1292,7 +1299,10 @@ describe("docs/snippets/guarding", () => {
       401,
       expect.stringContaining('<a href="/idpauth/login/" target="_blank">'),
     ]);
-    expect((await submit("*/*")).json()).toEqual({ login_url: "/idpauth/login/" });
+    expect((await submit("*/*")).json()).toEqual({
+      authenticated: false,
+      login_url: "/idpauth/login/",
+    });
     await browser.follow("/idpauth/login/");
     expect((await submit("text/html")).text).toBe("passed");
   });
@@ -1362,18 +1372,21 @@ describe("docs/snippets/testing", () => {
 });
 
 describe("docs/snippets/containers", () => {
-  it("server.mjs reports that it is healthy, and closes the server, the store and its client after SIGTERM", async () => {
-    const redis = await startRedis();
-    vi.stubEnv("REDIS_URL", redis.url);
-    await stopsAfter("containers/server.mjs", async (browser) => {
-      expect((await browser.get("/livez")).status).toBe(200);
-      await expect.poll(async () => (await browser.get("/healthz")).status).toBe(200);
-      expect((await browser.follow("/")).text).toBe("Hello");
-    }).finally(() => {
-      vi.unstubAllEnvs();
-      return redis.stop();
-    });
-  });
+  it.each(["server.mjs", "server-fastify.mjs"])(
+    "%s reports that it is healthy, and closes the server, the store and its client after SIGTERM",
+    async (name) => {
+      const redis = await startRedis();
+      vi.stubEnv("REDIS_URL", redis.url);
+      await stopsAfter(`containers/${name}`, async (browser) => {
+        expect((await browser.get("/livez")).status).toBe(200);
+        await expect.poll(async () => (await browser.get("/healthz")).status).toBe(200);
+        expect((await browser.follow("/")).text).toBe("Hello");
+      }).finally(() => {
+        vi.unstubAllEnvs();
+        return redis.stop();
+      });
+    },
+  );
 });
 
 /** Loads a file that listens, uses its application, and runs its handler of SIGTERM. */

@@ -5,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { createInstruments } from "../../src/opentelemetry/metrics.js";
 
 const page = readFileSync(
-  path.resolve(import.meta.dirname, "../../docs/reference/telemetry.md"),
+  path.resolve(import.meta.dirname, "../../docs/how-to/telemetry.md"),
   "utf8",
 );
 
-describe("docs/reference/telemetry.md", () => {
+describe("docs/how-to/telemetry.md", () => {
   it("lists every metric with its kind", () => {
     const made: string[] = [];
     createInstruments({

@@ -1,17 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  APIS,
-  BILLING,
-  ORDERS,
-  startApiApplication,
-  type ApiApplication,
-} from "../support/api-application.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { APIS, BILLING, ORDERS, app, startForEachTest } from "../support/api-application.js";
 
-let app: ApiApplication;
-beforeEach(async () => {
-  app = await startApiApplication();
-});
-afterEach(() => app.application.stop());
+startForEachTest();
 
 const scopesOf = (url: URL) => url.searchParams.get("scope")?.split(" ") ?? [];
 const login = async (query = "") =>

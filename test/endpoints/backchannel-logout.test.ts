@@ -1,32 +1,28 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SessionEndedError } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { TestClock } from "../../src/testing/test-clock.js";
+import type { TestClock } from "../../src/testing/test-clock.js";
 import type { LogoutTokenOptions } from "../../src/testing/provider/logout-tokens.js";
-import {
-  startApplication,
-  type Answer,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { type Answer, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
+import {
+  application as app,
+  start as startPlain,
+  store,
+  startOver,
+} from "../support/one-application.js";
 
 const PATH = "/idpauth/backchannel-logout";
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
 const GRACE = { sub: "grace", email: "grace@example.com", name: "Grace" };
 
-let app: Application;
-let store: WatchedStore;
 let clock: TestClock;
 
 afterEach(() => app.stop());
 
 async function start(options: ApplicationOptions = {}): Promise<void> {
-  clock = new TestClock();
-  store = watchedStore(clock);
-  app = await startApplication({ clock, store, backchannelLogout: true, ...options });
+  await startPlain({ backchannelLogout: true, ...options });
+  clock = app.clock;
 }
 
 async function signedIn(person = ADA): Promise<TestUser> {
@@ -109,6 +105,26 @@ describe("back-channel logout", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
+  it("signed with another algorithm than the session's ID token is refused, and not tried again", async () => {
+    await start();
+    const algorithms = ["RS256", "PS256"];
+    app.provider.discoveryDocument = (document) => ({
+      ...document,
+      id_token_signing_alg_values_supported: algorithms,
+    });
+    app.provider.jwks.publish({
+      keys: app.provider.jwks.document().keys.map(({ alg: _alg, ...key }) => key),
+    });
+    const user = await signedIn();
+    const reply = await logout({ sub: "ada", header: { alg: "PS256" } });
+    expect([reply.status, reply.json()]).toMatchObject([400, { error: "invalid_request" }]);
+    clock.advance(2_000);
+    await turns();
+    expect(await user.isSignedIn()).toBe(true);
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
   it("decides in favour of ending within five seconds", async () => {
     await start();
     const token = app.provider.logoutToken({ sub: "ada" });
@@ -138,10 +154,13 @@ describe("back-channel logout", () => {
     const user = app.user();
     const callback = await user.approve(undefined, ADA);
     const { get } = store;
-    // The first read after the new session is stored and the pending login is deleted.
+    // The first read after the new session is stored and the pending login is replaced by its trace.
+    const before = store.writes.length;
     Object.assign(store, {
       get: (key: string) =>
-        store.writes.includes("delete") ? Promise.reject(new Error("away")) : get(key),
+        store.writes.slice(before).join() === "replace,insert,replace"
+          ? Promise.reject(new Error("away"))
+          : get(key),
     });
     expect((await user.get(callback)).status).toBe(503);
     Object.assign(store, { get });
@@ -249,9 +268,10 @@ describe("back-channel logout", () => {
   });
 
   it("ends the session although the memory store is full of sessions", async () => {
-    clock = new TestClock();
-    const full = memoryStore({ clock, maxSessions: 5 });
-    app = await startApplication({ clock, store: full, backchannelLogout: true });
+    const full = await startOver((clock) => memoryStore({ clock, maxSessions: 5 }), {
+      backchannelLogout: true,
+    });
+    clock = app.clock;
     const user = await signedIn();
     const entry = {
       data: new Uint8Array(1),
@@ -374,9 +394,8 @@ describe("back-channel logout", () => {
   });
 
   it("fires the signals of open connections, in this process and another", async () => {
-    clock = new TestClock();
-    const shared = memoryStore({ clock });
-    app = await startApplication({ clock, store: shared, backchannelLogout: true });
+    await startOver((clock) => memoryStore({ clock }), { backchannelLogout: true });
+    clock = app.clock;
     const user = await signedIn();
     const another = app.another();
     const signals = [app.auth, another].map((auth) => auth.whenEnded(user.request("/")));

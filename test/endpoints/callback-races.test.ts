@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { startApplication, type Application } from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { SealingStore, type StoreCall } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 let app: Application;
@@ -30,6 +30,13 @@ function gate() {
   };
 }
 
+/** Whether a callback replaces the old session now: it has inserted the new one. */
+function isTrace({ method, key }: StoreCall, inserted: number): boolean {
+  return (
+    method === "replace" && key === store.inserted[inserted - 1] && store.inserted.length > inserted
+  );
+}
+
 describe("a callback and other writers", () => {
   it("two tabs: the one that finds the old session replaced goes on to its own page, however early it reads", async () => {
     await start();
@@ -37,20 +44,25 @@ describe("a callback and other writers", () => {
     const first = await user.approve("/idpauth/login/");
     const second = await user.approve("/idpauth/login/");
     const key = store.inserted.at(-1);
-    // The first waits before it deletes the old session, and again before it carries over what the
+    // The first waits before it replaces the old session, and again before it carries over what the
     // second wrote meanwhile.
-    const atDelete = gate();
+    const atTrace = gate();
     const atCarryOver = gate();
+    const inserted = store.inserted.length;
+    let isHeld = false;
     store.before = async (call) => {
-      if (call.method === "delete" && call.key === key) await atDelete.wait();
+      if (isTrace(call, inserted) && !isHeld) {
+        isHeld = true;
+        await atTrace.wait();
+      }
       if (call.method === "replace" && call.key !== key) await atCarryOver.wait();
     };
     const one = user.at(app.auth).get(first);
-    await atDelete.arrived;
+    await atTrace.arrived;
     const hold = app.provider.hold("token");
     const other = user.at(app.auth).get(second);
     await hold.arrived;
-    atDelete.open();
+    atTrace.open();
     await atCarryOver.arrived;
     hold.release();
     const late = await other;
@@ -64,8 +76,9 @@ describe("a callback and other writers", () => {
     await user.signIn();
     const key = store.inserted.at(-1);
     const callback = await user.approve("/idpauth/login/");
+    const inserted = store.inserted.length;
     store.before = async (call) => {
-      if (call.method !== "delete" || call.key !== key) return;
+      if (!isTrace(call, inserted)) return;
       // Another tab begins to sign in; then the store fails for every write to the new session.
       store.before = undefined;
       await user.at(app.auth).get("/idpauth/login/");

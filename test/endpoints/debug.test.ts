@@ -1,29 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  startApplication,
-  OWN_ORIGIN,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { startApplication, OWN_ORIGIN } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { expectOrderly } from "../pages/orderly.js";
+import { textOf } from "../pages/tags.js";
+import { application, start, store } from "../support/one-application.js";
 
 const DEBUG = "/idpauth/debug";
 const PAGE = `${OWN_ORIGIN}/reports`;
 const login = (originUrl: string) =>
   `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: originUrl }).toString()}`;
-
-let application: Application;
-let store: WatchedStore;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
-  return application.user();
-}
 
 describe("in debug mode", () => {
   afterEach(() => application.stop());
@@ -104,6 +89,26 @@ describe("in debug mode", () => {
       });
   });
 
+  it("is a page for a navigation, with the same values in lists, and indented JSON for a script", async () => {
+    const user = await start(OPTIONS);
+    await user.signIn(login(PAGE));
+    const { status, headers, body } = await user.get(DEBUG, { headers: { accept: "text/html" } });
+    expect([status, headers["Content-Type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(headers["Content-Security-Policy"]).toContain("style-src 'self'");
+    const page = body as string;
+    expectOrderly(page);
+    expect(textOf(page)).toContain("verdict.kind valid remaining.idToken 3600 (1 hour)");
+    expect(textOf(page)).toContain("credentials.token present");
+    expect(textOf(page)).toContain(`final_redirect ${PAGE}`);
+    const [differing = "", usual = ""] = textOf(page).split("Settings with their defaults");
+    expect(differing).toContain("IDP_SESSION_MAX_AGE 7200");
+    expect(usual).toContain("IDP_SESSION_AUTO_REFRESH true");
+    expect(usual).not.toContain("IDP_SESSION_MAX_AGE");
+    const secrets = secretsOf(application);
+    expect(leaksIn(page, secrets)).toEqual([]);
+    expect((await user.get(DEBUG)).body).toContain('\n  "policy": {\n');
+  });
+
   it("holds no secret: not one of the tokens, states, nonces, verifiers, keys and cookies of the run", async () => {
     const user = await start({
       ...OPTIONS,
@@ -130,7 +135,8 @@ describe("in debug mode", () => {
     ]) {
       expect(secrets.map((secret) => secret.kind)).toContain(kind);
     }
-    const inStore = (await store.entries()).flatMap(({ data }) => {
+    const records = (await store.entries()).filter(({ data }) => !(data instanceof Uint8Array));
+    const inStore = records.flatMap(({ data }) => {
       const { logins = [], used = [] } = (
         data as unknown as { idp_state: { logins?: Record<string, string>[]; used?: string[] } }
       ).idp_state;

@@ -1,31 +1,16 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { AnyReply } from "../../src/adapter.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore } from "../support/watched-store.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
+import { application as app, signedIn, store } from "../support/one-application.js";
 
 const PATH = "/idpauth/events";
 const OWN_PAGE = { accept: "text/event-stream", "sec-fetch-site": "same-origin" };
 /** The browser connects again after 5 to 10 seconds. */
 const BEGINNING = /^retry: (?:[5-9]\d{3}|10000)\n: open\n\n$/;
 
-let app: Application;
-let store: ReturnType<typeof watchedStore>;
 afterEach(() => app.stop());
 
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  app = await startApplication({ clock, store, events: true, ...options });
-  const user = app.user();
-  await user.signIn();
-  return user;
-}
+const start = (options: ApplicationOptions = {}) => signedIn({ events: true, ...options });
 
 async function open(
   user: TestUser,
@@ -229,8 +214,8 @@ describe("the streams of one session", () => {
     await user.get("/idpauth/logout/?response=json");
     expect(await stream.next()).toContain("event: ended");
     expect(await stream.next()).toBeUndefined();
-    // The store keeps no session, either.
-    expect(app.clock.pendingTimers).toBe(0);
+    // The store's own: it keeps the trace of the sign-in for ten minutes.
+    expect(app.clock.pendingTimers).toBe(1);
   });
 
   it("HEAD opens none", async () => {

@@ -1,41 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { en } from "../../src/pages/locales/en.js";
 import { SIGN_IN_ERRORS } from "../../src/record/sign-in-errors.js";
-import {
-  OWN_ORIGIN,
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { OWN_ORIGIN, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { application, pass, signedIn, start, store } from "../support/one-application.js";
 
 const INDEX = "/idpauth/";
 const HOUR = 3600;
 
-let application: Application;
-let store: WatchedStore;
-
 afterEach(() => application.stop());
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
-  return application.user();
-}
-
-async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
-  const user = await start(options);
-  await user.signIn();
-  return user;
-}
-
-const pass = (seconds: number) => {
-  application.clock.advance(seconds * 1000);
-};
 
 /** The page's text without markup. */
 async function textOf(user: TestUser, target = INDEX): Promise<string> {
@@ -232,11 +205,11 @@ describe("the index", () => {
       expect(body).not.toContain("other-tab");
     });
 
-    it("the button of a login to the configured page is a plain sign-in", async () => {
+    it("the button of a login to the configured page keeps the mark of another site, too", async () => {
       const user = await start();
       expect(await cancelled(user, "/idpauth/login/")).toEqual({
-        href: "/idpauth/login/",
-        label: "Sign in",
+        href: "/idpauth/login/?cross_site=true",
+        label: "Try again",
       });
     });
 
@@ -245,7 +218,7 @@ describe("the index", () => {
       const { body } = await user.get(
         `${INDEX}?error=access_denied&final_redirect=https://evil.example/&origin_url=https://evil.example/`,
       );
-      expect(body).toContain('class="button" href="/idpauth/login/"');
+      expect(body).toContain('class="button" href="/idpauth/login/?cross_site=true"');
       expect(body).not.toContain("evil.example");
     });
   });

@@ -1,35 +1,20 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore } from "../support/watched-store.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { OWN_ORIGIN, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
+import {
+  application as app,
+  signedIn as signedInPlain,
+  sealing,
+  startOver,
+} from "../support/one-application.js";
 
 const LOGOUT = "/idpauth/logout/";
 const CALLBACK = "http://app.example/idpauth/logout-callback";
 
-let app: Application;
-let clock: TestClock;
-
 afterEach(() => app.stop());
 
-async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
-  clock = new TestClock();
-  app = await startApplication({
-    clock,
-    store: watchedStore(clock),
-    logoutAtProvider: true,
-    ...options,
-  });
-  const user = app.user();
-  await user.signIn();
-  return user;
-}
+const signedIn = (options: ApplicationOptions = {}) =>
+  signedInPlain({ logoutAtProvider: true, ...options });
 
 const turns = async (): Promise<void> => {
   for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -59,6 +44,66 @@ describe("logout at the provider", () => {
     expect([back.status, back.location]).toEqual([302, "/bye"]);
   });
 
+  it.each(["", "?state=", "?state=another"])(
+    "comes back without the state of the request, too, and the user stays signed out (%j)",
+    async (query) => {
+      const user = await signedIn();
+      await user.get(LOGOUT);
+      const back = await user.get(`/idpauth/logout-callback${query}`);
+      expect([back.status, back.location]).toEqual([302, "/idpauth/"]);
+      expect(await user.isSignedIn()).toBe(false);
+      expect(app.log.filter(({ level }) => level === "error")).toEqual([]);
+    },
+  );
+
+  it.each(["all", "own"])("the sessions page's form goes on there, too (end=%s)", async (which) => {
+    const user = await signedIn({ sessionsPage: true, authLogoutRedirectUrl: "/bye" });
+    const headers = { "sec-fetch-site": "same-origin", accept: "text/html" };
+    const page = await user.get("/idpauth/sessions", { headers });
+    expect(page.headers["Content-Security-Policy"]).toContain("form-action http: https:;");
+    const listed = await user.get("/idpauth/sessions", {
+      headers: { ...headers, accept: "application/json" },
+    });
+    const { sessions } = listed.json() as unknown as { sessions: { id: string }[] };
+    const form = { end: which === "all" ? "all" : (sessions[0]?.id ?? "") };
+    const reply = await user.post("/idpauth/sessions", form, { headers });
+    const url = new URL(reply.location);
+    expect([reply.status, url.origin + url.pathname]).toEqual([
+      303,
+      `${app.provider.issuer}/end-session`,
+    ]);
+    expect(url.searchParams.get("id_token_hint")).toBe(idToken());
+    expect(await user.isSignedIn()).toBe(false);
+    expect(revocations()).toBe(0);
+    const back = await user.get(
+      `/idpauth/logout-callback?state=${url.searchParams.get("state") ?? ""}`,
+    );
+    expect([back.status, back.location]).toEqual([302, "/bye"]);
+    await expect.poll(revocations).toBe(1);
+  });
+
+  it("a script that ends its own session gets the address of the logout there, without a token", async () => {
+    const user = await signedIn({ sessionsPage: true });
+    const headers = { "sec-fetch-site": "same-origin", accept: "application/json" };
+    const reply = await user.post("/idpauth/sessions", { end: "all" }, { headers });
+    const { status, ended, redirect_to: next } = reply.json() as Record<string, string>;
+    expect([status, ended]).toEqual(["ended", 1]);
+    expect(new URL(next ?? "").searchParams.has("id_token_hint")).toBe(false);
+  });
+
+  it("without it, the form leads where a logout leads", async () => {
+    const user = await signedIn({
+      logoutAtProvider: false,
+      sessionsPage: true,
+      authLogoutRedirectUrl: "/bye",
+    });
+    const headers = { "sec-fetch-site": "same-origin", accept: "text/html" };
+    const page = await user.get("/idpauth/sessions", { headers });
+    expect(page.headers["Content-Security-Policy"]).toContain("form-action 'self';");
+    const reply = await user.post("/idpauth/sessions", { end: "all" }, { headers });
+    expect([reply.status, reply.location]).toEqual([303, "/bye"]);
+  });
+
   it("revokes when the browser comes back, and not before", async () => {
     const user = await signedIn();
     const state = new URL((await user.get(LOGOUT)).location).searchParams.get("state") ?? "";
@@ -70,7 +115,7 @@ describe("logout at the provider", () => {
     await user.get(`/idpauth/logout-callback?state=${state}`);
     await expect.poll(revocations).toBe(1);
     await user.get(`/idpauth/logout-callback?state=${state}`);
-    clock.advance(31_000);
+    app.clock.advance(31_000);
     await settled(app.auth);
     expect(revocations()).toBe(1);
   });
@@ -78,10 +123,10 @@ describe("logout at the provider", () => {
   it("revokes after 30 seconds if the browser does not come back", async () => {
     const user = await signedIn();
     await user.get(LOGOUT);
-    clock.advance(29_999);
+    app.clock.advance(29_999);
     await turns();
     expect(revocations()).toBe(0);
-    clock.advance(1);
+    app.clock.advance(1);
     await expect.poll(revocations).toBe(1);
   });
 
@@ -96,7 +141,7 @@ describe("logout at the provider", () => {
     const user = await signedIn();
     const other = app.user();
     await other.signIn();
-    clock.advance(3_600_000);
+    app.clock.advance(3_600_000);
     const token = app.provider.hold("token");
     const refreshed = user.isSignedIn();
     await token.arrived;
@@ -167,7 +212,7 @@ describe("logout at the provider", () => {
   it("gives the newest ID token after a refresh", async () => {
     const user = await signedIn();
     const first = idToken();
-    clock.advance(3_600_000);
+    app.clock.advance(3_600_000);
     expect(await user.isSignedIn()).toBe(true);
     const hint = new URL((await user.get(LOGOUT)).location).searchParams.get("id_token_hint");
     expect(hint).toBe(idToken());
@@ -208,7 +253,7 @@ describe("logout at the provider", () => {
     // The logout at the provider, then the revocation: each is given a second.
     for (let second = 0; second < 2; second += 1) {
       await turns();
-      clock.advance(1_000);
+      app.clock.advance(1_000);
     }
     expect((await reply).location).toBe("/idpauth/");
     expect(skipped()).toEqual(["timeout"]);
@@ -227,9 +272,7 @@ describe("logout at the provider", () => {
 
   it("keeps the ID token only while it is on, and encrypted", async () => {
     for (const logoutAtProvider of [true, false]) {
-      clock = new TestClock();
-      const store = new SealingStore(clock);
-      app = await startApplication({ clock, store, logoutAtProvider });
+      await startOver(sealing, { logoutAtProvider });
       const user = app.user();
       await user.signIn();
       const { location } = await user.get(LOGOUT);
@@ -266,6 +309,29 @@ describe("front-channel logout", () => {
     expect(reply.headers["X-Frame-Options"]).toBeUndefined();
     expect(reply.headers["Cache-Control"]).toBe("no-store");
     expect(await user.isSignedIn()).toBe(false);
+  });
+
+  it("goes on from the application's own logout: the provider's page loads the address, which ends every session of that sid, and leads back", async () => {
+    const user = await start({ logoutAtProvider: true });
+    const others = [app.user(), app.user()];
+    for (const other of others) await other.signIn();
+    const areSignedIn = () => Promise.all(others.map((other) => other.isSignedIn()));
+    app.provider.settings.postLogoutRedirectUris = [CALLBACK];
+    app.provider.settings.frontchannelLogoutUri = `${OWN_ORIGIN}${FRONT}`;
+    const page = await (await fetch((await user.get(LOGOUT)).location)).text();
+    const [, frame = ""] = /<iframe src="([^"]*)"/.exec(page) ?? [];
+    const [, back = ""] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(page) ?? [];
+    const targetOf = (address: string) => {
+      const { origin, pathname, search } = new URL(address.replaceAll("&#38;", "&"));
+      expect(origin).toBe(OWN_ORIGIN);
+      return pathname + search;
+    };
+    expect(await areSignedIn()).toEqual([true, true]);
+    // In a frame of another site, browsers send no cookies.
+    const headers = { "sec-fetch-dest": "iframe" };
+    expect((await app.user().get(targetOf(frame), { headers })).status).toBe(200);
+    expect(await areSignedIn()).toEqual([false, false]);
+    expect((await user.get(targetOf(back))).location).toBe("/idpauth/");
   });
 
   it("ends a session only in an iframe, if the browser says where the response goes", async () => {

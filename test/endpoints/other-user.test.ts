@@ -1,16 +1,16 @@
+import { request, type RequestOptions } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { TestClock } from "../../src/testing/test-clock.js";
+import { deny } from "../../src/application/hooks.js";
 import type { PersonClaims } from "../../src/testing/provider/test-provider.js";
 import {
   OWN_ORIGIN,
-  startApplication,
   type Answer,
-  type Application,
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { startExpressApplication } from "../support/express-application.js";
 import { settled } from "../../src/testing/settled.js";
+import { application as app, start as startPlain, store } from "../support/one-application.js";
 
 const ADA = { sub: "ada-1815", email: "ada@example.com", name: "Ada Lovelace" };
 const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
@@ -22,23 +22,13 @@ const UNKNOWN = { "sec-fetch-site": undefined };
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-let app: Application;
-let store: WatchedStore;
 let signIns: unknown[];
 
 afterEach(() => app.stop());
 
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
+function start(options: ApplicationOptions = {}): Promise<TestUser> {
   signIns = [];
-  app = await startApplication({
-    ...options,
-    clock,
-    store,
-    onSignIn: ({ claims }) => void signIns.push(claims.email),
-  });
-  return app.user();
+  return startPlain({ ...options, onSignIn: ({ claims }) => void signIns.push(claims.email) });
 }
 
 /**
@@ -69,11 +59,35 @@ const emailOf = async (user: TestUser) =>
   (await app.auth.getSession(user.request("/")))?.user.email;
 const revocations = () => app.provider.requestsTo("revoke").length;
 const asked = () => app.provider.requestsTo("authorize").at(-1)!.url;
-/** The links of the page, in order. */
-const linksOf = ({ body = "" }: Answer) =>
-  [...body.matchAll(/<a class="button[^"]*" href="([^"]*)">/g)].map(([, href = ""]) =>
-    href.replaceAll("&amp;", "&"),
+const plain = (markup: string) => markup.replaceAll("&amp;", "&");
+/** The address of the page's only link. */
+const linkOf = ({ body = "" }: Answer) => {
+  const [href, ...others] = [...body.matchAll(/<a class="button[^"]*" href="([^"]*)">/g)];
+  expect(others).toEqual([]);
+  return plain(href?.[1] ?? "");
+};
+/** The fields of the page's form. */
+const fieldsOf = ({ body = "" }: Answer) =>
+  new URLSearchParams(
+    [...body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+      ([, name = "", value = ""]): [string, string] => [plain(name), plain(value)],
+    ),
   );
+
+/** Posts the form of the page, as a browser on a page of this origin does. */
+async function continued(user: TestUser, answer: Answer, headers: Headers): Promise<string> {
+  const posted = await user.get(LOGIN, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      origin: OWN_ORIGIN,
+      ...headers,
+    },
+    body: fieldsOf(answer).toString(),
+  });
+  expect([posted.status, posted.setCookies ?? []]).toEqual([303, []]);
+  return posted.location;
+}
 
 async function expectPage(user: TestUser, answer: Answer): Promise<void> {
   expect([answer.status, answer.headers["Content-Type"]]).toEqual([
@@ -90,6 +104,28 @@ async function signedInAsAda(options?: ApplicationOptions): Promise<TestUser> {
   return user;
 }
 
+/** A request of a browser without Fetch Metadata; `fetch` of Node.js would send some of it. */
+function withoutMetadata(
+  url: string,
+  { cookie = "" }: { readonly cookie?: string },
+  { method = "GET", headers = {} }: RequestOptions & { readonly headers?: Headers } = {},
+): Promise<{ readonly status: number; readonly location: string; readonly cookie: string }> {
+  const type = { "content-type": "application/x-www-form-urlencoded" };
+  return new Promise((resolve, reject) => {
+    request(url, { method, headers: { accept: "text/html", cookie, ...type, ...headers } })
+      .on("error", reject)
+      .on("response", (response) => {
+        response.resume();
+        resolve({
+          status: response.statusCode ?? 0,
+          location: response.headers.location ?? "",
+          cookie: response.headers["set-cookie"]?.[0]?.split(";")[0] ?? cookie,
+        });
+      })
+      .end();
+  });
+}
+
 describe("[CSRF-3] a login of another user", () => {
   it.each<[string, Headers]>([
     ["another site", CROSS],
@@ -100,8 +136,8 @@ describe("[CSRF-3] a login of another user", () => {
       { ...UNKNOWN, referer: "https://evil.example/" },
     ],
     [
-      "another site that begins alike, in a browser without Sec-Fetch-Site",
-      { ...UNKNOWN, referer: `${OWN_ORIGIN}.evil.example/` },
+      "a link of our own page to another site that redirects back, in a browser without Sec-Fetch-Site",
+      { ...UNKNOWN, referer: `${OWN_ORIGIN}/` },
     ],
     ["another site, whatever Referer says", { ...CROSS, referer: `${OWN_ORIGIN}/` }],
     ["two values", { "sec-fetch-site": "same-origin, cross-site" }],
@@ -114,10 +150,6 @@ describe("[CSRF-3] a login of another user", () => {
   it.each<[string, Headers]>([
     ["an address that the user typed", { "sec-fetch-site": "none" }],
     ["the application's own page", { "sec-fetch-site": "same-origin" }],
-    [
-      "the application's own page, in a browser without Sec-Fetch-Site",
-      { ...UNKNOWN, referer: `${OWN_ORIGIN}/` },
-    ],
   ])("that %s has started replaces the session", async (_name, headers) => {
     const user = await signedInAsAda();
     const answer = await signIn(user, headers, GRACE);
@@ -143,15 +175,17 @@ describe("[CSRF-3] a login of another user", () => {
     ]);
   });
 
-  it("shows both users, stays on the requested page, or signs in the other user by a login of this page", async () => {
+  it("shows both users, stays at the landing page, or signs in the other user by a form of this page", async () => {
     const user = await signedInAsAda();
     const answer = await signIn(user, CROSS, GRACE);
     expect(answer.body).toMatch(
       /Stay as <bdi>ada@example\.com<\/bdi>[\s\S]*Continue as <bdi>grace@example\.com<\/bdi>/,
     );
-    const [stay, next = ""] = linksOf(answer);
-    expect(stay).toBe(PAGE);
-    const switched = await signIn(user, { "sec-fetch-site": "same-origin" }, GRACE, next);
+    expect(linkOf(answer)).toBe("/idpauth/");
+    const own = { "sec-fetch-site": "same-origin" };
+    const next = await continued(user, answer, own);
+    expect(next).not.toContain("form_proof");
+    const switched = await signIn(user, own, GRACE, next);
     expect(new URL(asked(), OWN_ORIGIN).searchParams.get("login_hint")).toBe("grace@example.com");
     expect([switched.status, switched.location, await emailOf(user)]).toEqual([
       302,
@@ -160,19 +194,109 @@ describe("[CSRF-3] a login of another user", () => {
     ]);
   });
 
-  it("continues in a browser without Sec-Fetch-Site, since the page sends its origin, and no more, as Referer", async () => {
+  it("stays at IDP_AUTH_FINAL_REDIRECT_URL if it is set", async () => {
+    const user = await signedInAsAda({ authFinalRedirectUrl: "/home" });
+    expect(linkOf(await signIn(user, CROSS, GRACE))).toBe("/home");
+  });
+
+  it("lets its form lead to the provider, and sends Origin with it", async () => {
     const user = await signedInAsAda();
-    const answer = await signIn(user, UNKNOWN, GRACE);
-    expect(answer.headers["Referrer-Policy"]).toBe("strict-origin");
-    await signIn(user, { ...UNKNOWN, referer: `${OWN_ORIGIN}/` }, GRACE, linksOf(answer)[1]);
-    expect(await emailOf(user)).toBe("grace@example.com");
+    const { headers } = await signIn(user, CROSS, GRACE);
+    expect(headers["Content-Security-Policy"]).toContain("form-action http: https:;");
+    expect(headers["Referrer-Policy"]).toBe("same-origin");
+  });
+
+  describe("in a browser without Sec-Fetch-Site", () => {
+    it("continues by the form of the page", async () => {
+      const user = await signedInAsAda();
+      const answer = await signIn(user, UNKNOWN, GRACE);
+      await signIn(user, UNKNOWN, GRACE, await continued(user, answer, UNKNOWN));
+      expect(await emailOf(user)).toBe("grace@example.com");
+      expect(new URL(asked(), OWN_ORIGIN).searchParams.get("login_hint")).toBe("grace@example.com");
+    });
+
+    it("asks again if the form's address is opened with another session's cookie", async () => {
+      const ada = await signedInAsAda();
+      const attacker = app.user();
+      await signIn(attacker, UNKNOWN, { sub: "eve" });
+      const answer = await signIn(attacker, UNKNOWN, GRACE);
+      const lure = await continued(attacker, answer, UNKNOWN);
+      await expectPage(ada, await signIn(ada, UNKNOWN, GRACE, lure));
+    });
+
+    it.each<[string, (next: string) => string]>([
+      ["after a minute", (next) => (app.clock.advance(60_000), next)],
+      ["with another field", (next) => `${next}&acr_values=gold`],
+      ["with a changed field", (next) => next.replace("grace%40", "eve%40")],
+      ["without a field", (next) => next.replace(/&login_hint=[^&]*/, "")],
+      ["with a later expiry", (next) => next.replace(/form_proof=\d/, "form_proof=9")],
+      ["with another proof", (next) => next.replace(/(form_proof=\d+\.)./, "$1_")],
+      ["with an empty proof", (next) => next.replace(/form_proof=.*/, "form_proof=")],
+      ["with the mark", (next) => `${next}&cross_site=true`],
+    ])("asks again %s", async (_name, change) => {
+      const user = await signedInAsAda();
+      const next = await continued(user, await signIn(user, UNKNOWN, GRACE), UNKNOWN);
+      await expectPage(user, await signIn(user, UNKNOWN, GRACE, change(next)));
+    });
+
+    it.each<[string, Headers]>([
+      ["another origin", { ...UNKNOWN, origin: "https://evil.example" }],
+      ["a page without an origin", { ...UNKNOWN, origin: "null" }],
+      ["nobody", { ...UNKNOWN, origin: undefined }],
+    ])("asks again if the form is of %s", async (_name, headers) => {
+      const user = await signedInAsAda();
+      const next = await continued(user, await signIn(user, UNKNOWN, GRACE), headers);
+      expect(next).not.toContain("form_proof");
+      await expectPage(user, await signIn(user, UNKNOWN, GRACE, next));
+    });
+
+    it("proves nothing to a browser without a session", async () => {
+      await signedInAsAda();
+      const stranger = app.user();
+      const answer = { body: '<input type="hidden" name="login_hint" value="grace" />' } as Answer;
+      expect(await continued(stranger, answer, UNKNOWN)).toBe(`${LOGIN}?login_hint=grace`);
+    });
+  });
+
+  it("continues with a framework's session while other cookies change", async () => {
+    await start();
+    const framework = await startExpressApplication({ session: "host" });
+    try {
+      const { origin, provider } = framework;
+      const callbackOf = async (location: string, person: PersonClaims) => {
+        const { pathname, search } = new URL(await provider.signInCode(location, person));
+        return origin + pathname + search;
+      };
+      const begun = await withoutMetadata(origin + LOGIN, {});
+      const signedIn = await withoutMetadata(await callbackOf(begun.location, ADA), begun);
+      const cookie = `${signedIn.cookie}; theme=`;
+      const posted = await withoutMetadata(
+        origin + LOGIN,
+        { cookie: `${cookie}light` },
+        { method: "POST", headers: { origin } },
+      );
+      const login = await withoutMetadata(origin + posted.location, { cookie: `${cookie}dark` });
+      const answer = await withoutMetadata(await callbackOf(login.location, GRACE), signedIn);
+      expect([posted.location.includes("form_proof="), answer.status]).toEqual([true, 302]);
+    } finally {
+      await framework.stop();
+    }
+  });
+
+  it.each<[string, Headers]>([
+    ["another site", CROSS],
+    ["a sibling domain", { "sec-fetch-site": "same-site" }],
+  ])("by the proof of a form doesn't count if %s opens its address", async (_name, headers) => {
+    const user = await signedInAsAda();
+    const next = await continued(user, await signIn(user, UNKNOWN, GRACE), UNKNOWN);
+    expect(next).toContain("form_proof=");
+    await expectPage(user, await signIn(user, headers, GRACE, next));
   });
 
   it("hints at preferred_username first, and at nothing that a login does not pass on", async () => {
     const user = await signedInAsAda();
     const hintOf = async (person: PersonClaims) => {
-      const [, next = ""] = linksOf(await signIn(user, CROSS, person));
-      return new URL(next, OWN_ORIGIN).searchParams.get("login_hint");
+      return fieldsOf(await signIn(user, CROSS, person)).get("login_hint");
     };
     expect(await hintOf({ ...GRACE, preferred_username: "grace" })).toBe("grace");
     expect(await hintOf({ ...GRACE, preferred_username: "x".repeat(513) })).toBe(
@@ -185,7 +309,7 @@ describe("[CSRF-3] a login of another user", () => {
     const user = await signedInAsAda();
     const shown = async (person: PersonClaims) => {
       const { body = "" } = await signIn(user, CROSS, person);
-      return /<a class="button quiet" [^>]*>Continue as <bdi>(.*?)<\/bdi>/.exec(body)?.[1];
+      return /<button class="button quiet">Continue as <bdi>(.*?)<\/bdi>/.exec(body)?.[1];
     };
     expect(await shown({ sub: "nameless", preferred_username: "grace" })).toBe("grace");
     expect(await shown({ sub: "nameless" })).toBe("an account without a name");
@@ -207,6 +331,22 @@ describe("[CSRF-3] a login of another user", () => {
     await expectPage(user, await user.get(target));
     expect((await user.get(target)).location).toBe(PAGE);
   });
+
+  it.each<[string, ApplicationOptions, string]>([
+    ["the index", {}, "/idpauth/"],
+    ["IDP_AUTH_FINAL_REDIRECT_URL", { authFinalRedirectUrl: "/start" }, "/start"],
+  ])(
+    "loaded again leads to %s, if another site chose the page by a login of the same user",
+    async (_name, options, page) => {
+      const user = await signedInAsAda(options);
+      const other = `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${OWN_ORIGIN}${LOGIN}?provider=other` }).toString()}`;
+      const first = await signIn(user, CROSS, ADA, other);
+      expect(first.location).toContain("provider=other");
+      const target = await approved(user, CROSS, GRACE, LOGIN);
+      await expectPage(user, await user.get(target));
+      expect((await user.get(target)).location).toBe(page);
+    },
+  );
 
   it("of another sub and the same email is another user; of the same sub and another email it is not", async () => {
     const user = await signedInAsAda();
@@ -249,14 +389,13 @@ describe("a link of another site", () => {
     "/idpauth/login-callback?state=s&code=c",
     "/x/../idpauth/%6cogout/",
     "//idpauth/logout/",
+    "/login?user=grace",
+    "/company",
   ])("[CSRF-3] that would end at %s does not make the user's click on Stay do it", async (path) => {
     const user = await signedInAsAda();
     const query = new URLSearchParams({ target_link_uri: OWN_ORIGIN + path }).toString();
     const target = await approved(user, CROSS, GRACE, `${LOGIN}?${query}`);
-    expect(linksOf(await user.get(target))[0]).toBe("/idpauth/");
-    expect((await user.get(target, { headers: { "sec-fetch-site": "none" } })).location).toBe(
-      "/idpauth/",
-    );
+    expect(linkOf(await user.get(target))).toBe("/idpauth/");
   });
 
   it("to a login with prompt=none does not switch accounts", async () => {
@@ -313,8 +452,7 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
     const answer = await signIn(user, CROSS, person);
     expectQuestion(answer);
     expect(await user.isSignedIn()).toBe(false);
-    const [, next = ""] = linksOf(answer);
-    const confirmed = await signIn(user, OWN, person, next);
+    const confirmed = await signIn(user, OWN, person, await continued(user, answer, OWN));
     expect([confirmed.location, await emailOf(user), user.cookies.has(COOKIE)]).toEqual([
       PAGE,
       person["email"],
@@ -351,7 +489,7 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
   it("no longer needs consent after the user has chosen to stay signed out", async () => {
     const user = await signedOut();
     const answer = await signIn(user, CROSS, GRACE);
-    const [stay = ""] = linksOf(answer);
+    const stay = linkOf(answer);
     expect(stay).toBe(LOGOUT);
     expect(answer.body).toMatch(/Stay signed out[\s\S]*Continue as <bdi>grace@example\.com<\/bdi>/);
     const left = await user.get(stay, { headers: OWN });
@@ -359,14 +497,16 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
     expect((await signIn(user, CROSS, GRACE)).status).toBe(302);
   });
 
-  it("still needs consent if the other site's login was refused and the user tries it again", async () => {
-    const user = await signedOut();
-    const target = await approved(user, CROSS, GRACE);
-    const { location } = await user.get(target.replace(/code=[^&]*/, "error=access_denied"));
-    const [again = ""] = linksOf(await user.get(location));
-    expectQuestion(await signIn(user, OWN, GRACE, again));
-    expect(await user.isSignedIn()).toBe(false);
-  });
+  it.each([BACK_TO_PAGE, LOGIN])(
+    "still needs consent if the other site's login was refused and the user tries it again: %s",
+    async (login) => {
+      const user = await signedOut();
+      const target = await approved(user, CROSS, GRACE, login);
+      const { location } = await user.get(target.replace(/code=[^&]*/, "error=access_denied"));
+      expectQuestion(await signIn(user, OWN, GRACE, linkOf(await user.get(location))));
+      expect(await user.isSignedIn()).toBe(false);
+    },
+  );
 
   it.each<[string, Headers]>([
     ["a typed address", { "sec-fetch-site": "none" }],
@@ -418,7 +558,186 @@ describe("[CSRF-5] a login after a logout that another site has started", () => 
   });
 });
 
-it("pages.render gets the page with both links", async () => {
+describe("[CSRF-3] the mark of another site's login stays, whatever page of ours it leads over:", () => {
+  const OWN = { "sec-fetch-site": "same-origin" };
+  const BROWSER = { accept: "text/html" };
+
+  /** Follows the page's link as the user's click does, and signs in as another user. */
+  async function expectQuestionAfter(user: TestUser, page: Answer): Promise<void> {
+    expect(linkOf(page)).toContain("cross_site=true");
+    await expectPage(user, await signIn(user, OWN, GRACE, linkOf(page)));
+  }
+
+  it("a callback of a login that this browser has not begun", async () => {
+    const user = await signedInAsAda();
+    await expectQuestionAfter(user, await user.get("/idpauth/login-callback?state=x&code=y"));
+  });
+
+  it("an outage at the login", async () => {
+    const user = await signedInAsAda();
+    store.isDown = true;
+    const page = await user.get(BACK_TO_PAGE, { headers: { ...CROSS, ...BROWSER } });
+    store.isDown = false;
+    expect(page.status).toBe(503);
+    await expectQuestionAfter(user, page);
+  });
+
+  it("an outage at the callback", async () => {
+    const user = await signedInAsAda();
+    const target = await approved(user, CROSS, GRACE);
+    store.isDown = true;
+    const page = await user.get(target, { headers: { ...CROSS, ...BROWSER } });
+    store.isDown = false;
+    expect(page.status).toBe(503);
+    await expectQuestionAfter(user, page);
+  });
+
+  it.each([`${OWN_ORIGIN}/idpauth/logout/`, `${OWN_ORIGIN}/login?provider=other`])(
+    "the question itself, which the user loads again, leads nowhere near %s",
+    async (page) => {
+      const user = await signedInAsAda();
+      const login = `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
+      const target = await approved(user, CROSS, GRACE, login);
+      expect((await user.get(target, { headers: CROSS })).status).toBe(409);
+      // A browser that reloads or restores the page may say that the user asked for it.
+      const again = await user.get(target, { headers: { "sec-fetch-site": "none" } });
+      expect(again.location).not.toBe(page);
+      // A further login of the other site's, which waits for its callback.
+      await user.get(login, { headers: CROSS });
+      expect((await user.get(target)).location).not.toBe(page);
+    },
+  );
+
+  it("a refused code", async () => {
+    const user = await signedInAsAda();
+    const target = await approved(user, CROSS, GRACE);
+    const page = await user.get(target.replace(/code=[^&]*/, "code=other"));
+    expect([page.status, page.body]).toEqual([400, expect.stringContaining("sign_in_refused")]);
+    await expectQuestionAfter(user, page);
+  });
+
+  it.each<[string, Headers, boolean]>([
+    ["another site", CROSS, true],
+    ["the user", { "sec-fetch-site": "none" }, false],
+  ])("a refusal by the application's hook of a login of %s", async (_name, headers, isMarked) => {
+    await startPlain({ onSignIn: () => deny("Not here.") });
+    const href = linkOf(await signIn(app.user(), headers, ADA));
+    expect([href.includes("select_account"), href.includes("cross_site")]).toEqual([
+      true,
+      isMarked,
+    ]);
+  });
+
+  it("the page of a login in a popup, whose own page asks nothing", async () => {
+    const user = await signedInAsAda();
+    const page = `${OWN_ORIGIN}/idpauth/popup?attempt=an-attempt_of-0123456789`;
+    const login = `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
+    const failed = await signIn(user, CROSS, GRACE, login);
+    expect(failed.location).toContain("other_user_signed_in");
+    const shown = await user.get(failed.location.replace(OWN_ORIGIN, ""), { headers: BROWSER });
+    await signIn(user, OWN, GRACE, linkOf(shown));
+    expect(await emailOf(user)).toBe("ada@example.com");
+  });
+
+  it("the page of a login in a popup, whose form ends the question without Sec-Fetch-Site", async () => {
+    const user = await signedInAsAda();
+    const page = `${OWN_ORIGIN}/idpauth/popup?attempt=an-attempt_of-0123456789`;
+    const login = `${LOGIN}?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString()}`;
+    const target = await approved(user, UNKNOWN, GRACE, login);
+    await expectPage(user, await user.get(target, { headers: { ...BROWSER, ...UNKNOWN } }));
+  });
+
+  it.each<[string, Headers, string, boolean]>([
+    ["another site, which says that a login failed", CROSS, "?outcome=failed", true],
+    ["nobody who is known, which says that a login failed", OWN, "?outcome=failed", true],
+    ["another site, for a signed-out user", CROSS, "", true],
+    ["the application's own page, for a signed-out user", OWN, "", false],
+  ])("the page of a popup, opened by %s", async (_name, headers, query, isMarked) => {
+    const user = await start();
+    const page = await user.get(`/idpauth/popup${query}`, { headers: { ...BROWSER, ...headers } });
+    expect(linkOf(page).includes("cross_site=true")).toBe(isMarked);
+  });
+
+  it("the guard's address of a login, which an application may show as a link", async () => {
+    const user = await signedInAsAda();
+    const addressFor = async (headers: Headers, rule?: { readonly acr: string }) => {
+      const request = user.request("/reports", { headers: { ...BROWSER, ...headers } });
+      const blocked = await app.auth.guard(request, rule);
+      return (blocked as { readonly loginUrl: string }).loginUrl;
+    };
+    expect(await addressFor(CROSS, { acr: "gold" })).toContain("&cross_site=true");
+    expect(await addressFor(OWN, { acr: "gold" })).not.toContain("cross_site");
+    await user.get("/idpauth/logout/", { headers: OWN });
+    expect(await addressFor(CROSS)).toContain("&cross_site=true");
+    for (const headers of [OWN, UNKNOWN, { "sec-fetch-site": "none" }])
+      expect(await addressFor(headers)).not.toContain("cross_site");
+  });
+
+  it("a logout that failed: the repeated one counts as the other site's, too", async () => {
+    const user = await signedInAsAda();
+    store.isDown = true;
+    const page = await user.get("/idpauth/logout/", { headers: { ...CROSS, ...BROWSER } });
+    store.isDown = false;
+    expect(linkOf(page)).toBe("/idpauth/logout/?cross_site=true");
+    await user.get(linkOf(page), { headers: OWN });
+    expect([await user.isSignedIn(), user.cookies.has("idpauth+signed-out")]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it("a page for a prefetch that the browser shows after all", async () => {
+    const user = await signedInAsAda();
+    const headers = { ...CROSS, ...BROWSER, "sec-fetch-mode": "navigate", "x-purpose": "preview" };
+    for (const target of [BACK_TO_PAGE, "/idpauth/logout/?response=redirect"]) {
+      const page = await user.get(target, { headers });
+      expect([page.status, linkOf(page)]).toEqual([503, `${target}&cross_site=true`]);
+    }
+    expect(linkOf(await user.get(LOGIN, { headers: { ...headers, ...OWN } }))).toBe(LOGIN);
+  });
+
+  it.each<[string, Headers, boolean]>([
+    ["another site", CROSS, false],
+    ["the application's own page", OWN, true],
+    ["a browser without Sec-Fetch-Site", UNKNOWN, true],
+  ])(
+    "an outage at a guard that requires a provider: a link of %s",
+    async (_name, headers, isOffered) => {
+      await start({
+        providers: {
+          staff: { issuer: "https://staff.example", clientId: "c", clientSecret: "s" },
+          customers: { issuer: "https://customers.example", clientId: "c", clientSecret: "s" },
+        },
+      });
+      const user = app.user();
+      user.cookies.set("idpauth", "A".repeat(43));
+      const request = user.request("/company", {
+        headers: { ...headers, ...BROWSER, "sec-fetch-mode": "navigate" },
+      });
+      store.isDown = true;
+      const blocked = await app.auth.guard(request, { provider: "staff" });
+      store.isDown = false;
+      const offers = (blocked?.reply.body ?? "").includes('<a class="button" href="">');
+      expect([blocked?.kind, offers]).toEqual(["unavailable", isOffered]);
+    },
+  );
+
+  it.each<[string, Headers, boolean]>([
+    ["another site", CROSS, true],
+    ["the application's own page", OWN, false],
+  ])("a guard's page for a form of %s", async (_name, headers, isMarked) => {
+    await start();
+    const request = app.user().request("/transfer", {
+      method: "POST",
+      headers: { ...headers, ...BROWSER, "sec-fetch-mode": "navigate" },
+    });
+    const blocked = await app.auth.guard(request);
+    const page = { body: blocked?.reply.body } as Answer;
+    expect(linkOf(page)).toBe(isMarked ? `${LOGIN}?cross_site=true` : LOGIN);
+  });
+});
+
+it("pages.render gets the page with its link and its form", async () => {
   const seen: unknown[] = [];
   const user = await signedInAsAda({
     pages: {
@@ -439,10 +758,15 @@ it("pages.render gets the page with both links", async () => {
       texts: [
         "Sie sind als ada@example.com angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als grace@example.com begonnen.",
       ],
-      action: { label: "Als ada@example.com angemeldet bleiben", href: PAGE },
+      action: { label: "Als ada@example.com angemeldet bleiben", href: "/idpauth/" },
       otherAction: {
         label: "Als grace@example.com fortfahren",
-        href: expect.stringContaining("login_hint=grace%40example.com"),
+        href: LOGIN,
+        fields: {
+          scheme: "PRESERVE_ORIGIN_QP",
+          origin_url: PAGE,
+          login_hint: "grace@example.com",
+        },
       },
     },
   ]);

@@ -1,29 +1,17 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  OWN_ORIGIN,
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { OWN_ORIGIN, type TestUser } from "../support/application.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore } from "../support/watched-store.js";
 import { deny } from "../../src/application/hooks.js";
 import { failureAt } from "../../src/endpoints/login-destination.js";
 import { PENDING_LOGIN_SECONDS } from "../../src/record/record.js";
+import { application, start } from "../support/one-application.js";
 
 const ATTEMPT = "an-attempt_of-0123456789";
 const POPUP = `${OWN_ORIGIN}/idpauth/popup`;
 const ENDS_AT = `${POPUP}?attempt=${ATTEMPT}`;
 const LOGIN = loginTo(ENDS_AT);
 const HTML = { accept: "text/html" };
-
-let application: Application;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  application = await startApplication(options);
-  return application.user();
-}
 
 function loginTo(page: string): string {
   const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page });
@@ -215,7 +203,7 @@ describe("the page on which it ends", () => {
       expect(page.body).not.toContain("alert(1)");
       expect(page.body).toContain('<script src="/idpauth/popup.js" defer>');
       const href = /class="button" href="([^"]*)"/.exec(page.body ?? "")?.[1] ?? "";
-      expect(href.replaceAll("&amp;", "&")).toBe(`${LOGIN}&select_account=true`);
+      expect(href.replaceAll("&amp;", "&")).toBe(`${LOGIN}&select_account=true&cross_site=true`);
     },
   );
 

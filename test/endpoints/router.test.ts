@@ -1,23 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import {
-  startApplication,
-  type Answer,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
-
-let application: Application;
-let store: WatchedStore;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
-  return application.user();
-}
+import { type Answer, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { application, start, store } from "../support/one-application.js";
 
 function expectCommonHeaders(answer: Answer): void {
   expect(answer.headers).toMatchObject({
@@ -116,7 +99,7 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
   }
 });
 
-describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () => {
+describe("[CK-8] [ASVS-3.5.1] methods", () => {
   beforeAll(async () => {
     await start({ debug: true });
   });
@@ -150,9 +133,12 @@ describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () =
   ];
 
   it.each([
-    ...acting.flatMap((target) =>
-      [...others, "HEAD"].map((method) => [method, target, "GET"] as const),
-    ),
+    ...acting.flatMap((target) => {
+      const isLogin = /login\/?$/.test(target);
+      return [...others, "HEAD"]
+        .filter((method) => !isLogin || method !== "POST")
+        .map((method) => [method, target, isLogin ? "GET, POST" : "GET"] as const);
+    }),
     ...reading.flatMap((target) => others.map((method) => [method, target, "GET, HEAD"] as const)),
   ])("%s %s is 405 with Allow, and does nothing", async (method, target, allow) => {
     const user = application.user();
@@ -282,7 +268,9 @@ describe("mountPath", () => {
     );
     expect(error.location).toBe(`${mounted}?error=access_denied`);
     expect((await user.get(`${mounted}logout/`)).location).toBe(mounted);
-    expect((await user.get(`${mounted}login-callback`)).body).toContain(`href="${mounted}login/"`);
+    expect((await user.get(`${mounted}login-callback`)).body).toContain(
+      `href="${mounted}login/?cross_site=true"`,
+    );
   });
 
   it("is in the guard's login address", async () => {

@@ -3,14 +3,13 @@ import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   OWN_ORIGIN,
-  startApplication,
-  type Application,
   type ApplicationOptions,
   type CallOptions,
   type TestUser,
 } from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
 import { settled } from "../../src/testing/settled.js";
+import { application as app, start as startPlain } from "../support/one-application.js";
 
 const PATH = "/idpauth/sessions";
 const JSON_WANTED = { accept: "application/json", "sec-fetch-site": "same-origin" };
@@ -26,19 +25,10 @@ interface Listed {
   readonly has_more: boolean;
 }
 
-let app: Application;
 afterEach(() => app.stop());
 
-async function start(options: ApplicationOptions = {}): Promise<void> {
-  const clock = new TestClock();
-  app = await startApplication({
-    clock,
-    store: watchedStore(clock),
-    sessionsPage: true,
-    sessionLabel: () => "Firefox",
-    ...options,
-  });
-}
+const start = (options: ApplicationOptions = {}) =>
+  startPlain({ sessionsPage: true, sessionLabel: () => "Firefox", ...options });
 
 async function signedIn(sub = "ada"): Promise<TestUser> {
   const user = app.user();
@@ -71,6 +61,23 @@ describe("the sessions page", () => {
     expect(page.headers["Content-Security-Policy"]).toContain("form-action 'self'");
     expect(page.body).toContain("Your sessions");
   });
+
+  it.each([
+    [true, "Firefox on Linux"],
+    [false, null],
+  ])(
+    "with the page turned on (%s), a session without a label of the application is called %s",
+    async (sessionsPage, label) => {
+      const user = await startPlain({ sessionsPage });
+      const target = await user.approve();
+      const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0";
+      await user.get(target, { headers: { "user-agent": userAgent } });
+      const session = await app.auth.getSession(user.request("/"));
+      const { iss, sub } = session?.claims ?? { iss: "", sub: "" };
+      const listed = await app.auth.listSessions({ iss, sub });
+      expect(listed.map((session) => session.label)).toEqual([label]);
+    },
+  );
 
   it("has a script that writes its times in the reader's zone, and reads nothing else", async () => {
     await start();

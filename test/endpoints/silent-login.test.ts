@@ -1,14 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  startApplication,
-  OWN_ORIGIN,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { OWN_ORIGIN, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { SessionRecord } from "../../src/record/record.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { application, start as startPlain, store } from "../support/one-application.js";
 
 const LOGIN = "/idpauth/login/";
 const PAGE = `${OWN_ORIGIN}/reports?year=2024`;
@@ -21,16 +14,11 @@ const NEEDS_USER = [
   "account_selection_required",
 ];
 
-let application: Application;
-let store: WatchedStore;
-
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
+  const user = await startPlain(options);
   // Otherwise prompt=none never succeeds.
-  application.provider.signedIn.set("ada-1815", Math.floor(clock.now() / 1000));
-  return application.user();
+  application.provider.signedIn.set("ada-1815", Math.floor(application.clock.now() / 1000));
+  return user;
 }
 afterEach(() => application.stop());
 
@@ -178,6 +166,18 @@ describe("a guarded page with prompt=none for every login", () => {
       loginUrl: LOGIN,
       reply: { status: 401 },
     });
+  });
+
+  it("doesn't make htmx loop, either", async () => {
+    const user = await start({ loginPrompt: "none" });
+    const redirectOf = async () => {
+      const headers = { "hx-request": "true", "hx-current-url": PAGE };
+      const blocked = await application.auth.guard(user.request("/api", { headers }));
+      return blocked?.reply.headers["HX-Redirect"];
+    };
+    expect(await redirectOf()).toBe(FROM_PAGE);
+    await user.get(await refusedBy(user, "login_required"));
+    expect(await redirectOf()).toBe("/idpauth/?error=login_required");
   });
 
   it("tries again after half a minute, in the past and in the future of the failure", async () => {

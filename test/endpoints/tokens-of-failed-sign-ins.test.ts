@@ -1,34 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { deny } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Answer,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { type Answer, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, start as startPlain, store } from "../support/one-application.js";
 
 const ADA = { sub: "ada", email: "ada@example.com" };
 
-let application: Application;
-let store: WatchedStore;
 /** What `onSignIn` does now. */
 let decide: () => unknown;
 afterEach(() => application.stop());
 
 async function start(options: ApplicationOptions = {}): Promise<void> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
   decide = () => undefined;
-  application = await startApplication({
-    clock,
-    store,
-    onSignIn: () => decide() as undefined,
-    ...options,
-  });
+  await startPlain({ onSignIn: () => decide() as undefined, ...options });
 }
 
 async function signedIn(): Promise<TestUser> {

@@ -166,7 +166,7 @@ describe.each(NAMES)("docs/snippets/access-logs/%s.ts", (name) => {
     await browser.follow("/reports", { headers: { authorization: `Bearer ${TOKEN}` } });
     await browser.get("/idpauth/login-callback-mistyped?code=the-code&state=the-state");
     await browser.get("/reports", { headers: { authorization: `Bearer ${TOKEN}` } });
-    await browser.get("/idpauth/logout/");
+    await browser.navigate("/idpauth/logout/");
     await vi.waitFor(() => expect(given.text).toContain("/idpauth/logout/"));
     expect(given.text).toContain("/idpauth/login-callback");
     expect(secrets().length).toBeGreaterThan(8);

@@ -3,16 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
+import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
 
-const NAMES: readonly (keyof Events)[] = [
-  "login",
-  "refresh",
-  "logout",
-  "blocked",
-  "ended",
-  "failure",
-  "outage",
-];
+const NAMES = Object.keys(EVENT_TABLE) as (keyof Events)[];
 
 let application: Application;
 const undo: (() => void)[] = [];

@@ -3,15 +3,11 @@ import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
 import type { IdpAuth } from "../../src/adapter.js";
 import type { Events, IdpRequest, LogEntry } from "../../src/index.js";
 import { settled } from "../../src/testing/settled.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-} from "../support/application.js";
-import { SealingStore } from "../support/sealing-store.js";
+import { type ApplicationOptions } from "../support/application.js";
+import type { SealingStore } from "../support/sealing-store.js";
 import { mistakesInEvent, mistakesInLine, type HeardEvent } from "../support/event-fields.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
+import { application, sealing, startOver } from "../support/one-application.js";
 
 const HOUR = 3_600_000;
 const NAMES = Object.keys(EVENT_TABLE) as (keyof Events)[];
@@ -19,15 +15,12 @@ const ADA = { sub: "ada-1815", name: "Ada Lovelace", email: "ada@users.example" 
 const BROWSER = { "user-agent": "Mozilla/5.0 (Ada)", "x-forwarded-for": "203.0.113.7" };
 
 type Fields = Readonly<Record<string, unknown>>;
-let application: Application;
 let store: SealingStore;
 let events: HeardEvent[];
 
 async function start(options: ApplicationOptions = {}): Promise<void> {
-  const clock = new TestClock();
-  store = new SealingStore(clock);
   events = [];
-  application = await startApplication({ ...options, clock, store });
+  store = await startOver(sealing, options);
   listen(application.auth);
 }
 

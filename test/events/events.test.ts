@@ -3,40 +3,27 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { EndReason, Events } from "../../src/index.js";
 import {
   startApplication,
-  type Application,
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { settled } from "../../src/testing/settled.js";
+import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
+import { application, pass, start as startPlain, store } from "../support/one-application.js";
 
 const HOUR = 3600;
-const NAMES: readonly (keyof Events)[] = [
-  "login",
-  "refresh",
-  "logout",
-  "blocked",
-  "ended",
-  "failure",
-  "outage",
-];
+const NAMES = Object.keys(EVENT_TABLE) as (keyof Events)[];
 /** All but the outages, which outages.test.ts looks at. */
 const VERDICTS = NAMES.filter((name) => name !== "outage");
 
-let application: Application;
-let store: WatchedStore;
 let events: { name: keyof Events; event: Record<string, unknown> }[];
 
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
+  const user = await startPlain(options);
   events = [];
   for (const name of VERDICTS)
     application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
-  return application.user();
+  return user;
 }
 
 async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
@@ -46,9 +33,6 @@ async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
   return user;
 }
 
-const pass = (seconds: number) => {
-  application.clock.advance(seconds * 1000);
-};
 const identity = () => ({ issuer: application.provider.issuer, subject: "ada-1815" });
 
 afterEach(() => application.stop());

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { componentLog, type LogOptions } from "../../src/events/component-log.js";
 import { MAX_LINES, rateLimited, WINDOW_MS } from "../../src/events/log-rate-limit.js";
-import { stderrLog } from "../../src/events/stderr-log.js";
 import type { Log, LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -144,7 +144,7 @@ describe("the default log", () => {
       .spyOn(process.stderr, "write")
       .mockImplementation((text) => written.push(text) > 0);
     try {
-      const log = stderrLog(new TestClock());
+      const log = componentLog({}, new TestClock());
       repeat(50, () => log({ ...line("blocked"), level: "info" }));
       repeat(50, () => log(line("callback_failed", { reason: "state" })));
     } finally {
@@ -153,5 +153,58 @@ describe("the default log", () => {
     expect(written).toEqual(
       Array(MAX_LINES).fill("idpauth warn callback_failed: callback_failed.\n"),
     );
+  });
+});
+
+describe("the function in the option `log`", () => {
+  function lines(options: Omit<LogOptions, "log">, write: Log = () => undefined) {
+    const clock = new TestClock();
+    const written: LogEntry[] = [];
+    const log = componentLog(
+      {
+        ...options,
+        log: (entry) => {
+          written.push(entry);
+          return write(entry);
+        },
+      },
+      clock,
+    );
+    return { clock, written, log };
+  }
+
+  it("gets ten lines a minute of each kind during an outage, then their number", () => {
+    const { clock, written, log } = lines({});
+    repeat(521, () => log(line("provider_unavailable", { reason: "backing_off" })));
+    repeat(521, () => log({ ...line("blocked", { reason: "no_credentials" }), level: "info" }));
+    expect(written).toHaveLength(2 * MAX_LINES);
+    clock.advance(WINDOW_MS);
+    expect(written.slice(2 * MAX_LINES).map(({ code, details }) => [code, details])).toEqual([
+      ["provider_unavailable", { reason: "backing_off", suppressed: 511 }],
+      ["blocked", { reason: "no_credentials", suppressed: 511 }],
+    ]);
+  });
+
+  it("gets every line with `logEveryLine`", () => {
+    const { clock, written, log } = lines({ logEveryLine: true });
+    repeat(521, () => log(line("provider_unavailable", { reason: "backing_off" })));
+    expect([written.length, clock.pendingTimers]).toEqual([521, 0]);
+  });
+
+  it("may throw or reject, also when the minute is over", async () => {
+    for (const write of [
+      () => {
+        throw new Error("thrown");
+      },
+      () => Promise.reject(new Error("rejected")),
+    ]) {
+      const { clock, written, log } = lines({}, write);
+      expect(() => {
+        repeat(20, () => log(line("a")));
+        clock.advance(WINDOW_MS);
+      }).not.toThrow();
+      expect(written).toHaveLength(MAX_LINES + 1);
+      await Promise.resolve();
+    }
   });
 });

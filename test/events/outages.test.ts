@@ -1,29 +1,21 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createIdpAuth } from "../../src/adapter.js";
 import type { Events, IdpRequest, LogEntry } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, start as startPlain, store, startOver } from "../support/one-application.js";
+import { optionsFor } from "../support/options-for.js";
+import { watchedStore } from "../support/watched-store.js";
 
-let application: Application;
-let store: WatchedStore;
 let outages: Events["outage"][];
 
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
+  const user = await startPlain(options);
   outages = [];
   application.auth.on("outage", (event) => outages.push(event));
   // The warnings of the start.
   application.log.length = 0;
-  return application.user();
+  return user;
 }
 
 const told = () => application.log.map(({ code, details }) => [code, details?.reason]);
@@ -146,17 +138,12 @@ describe("an outage of the store is an event and a line, with the code of its dr
     ],
     ["no error", () => "secret words", "rejected"],
   ])("%s", async (_name, failure, reason) => {
-    const clock = new TestClock();
-    const failing = watchedStore(clock);
-    application = await startApplication({
-      clock,
-      store: {
-        ...failing,
-        name: "failing",
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- drivers reject with anything
-        get: () => Promise.reject(failure()),
-      },
-    });
+    await startOver((clock) => ({
+      ...watchedStore(clock),
+      name: "failing",
+      get: () => Promise.reject(failure()),
+    }));
+    const { clock } = application;
     outages = [];
     application.auth.on("outage", (event) => outages.push(event));
     application.log.length = 0;
@@ -187,11 +174,7 @@ it("a failure of the framework's own sessions is an outage of the store, with a 
     Promise.reject(Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }));
   const auth = createIdpAuth<IdpRequest>(
     {
-      env: {},
-      secretKey: "a secret key of at least 32 bytes",
-      clientId: provider.clientId,
-      clientSecret: provider.clientSecret,
-      issuer: provider.issuer,
+      ...optionsFor(provider),
       session: "host",
       clock,
       log: (entry) => lines.push(entry),
@@ -224,11 +207,7 @@ it("a framework without the session that was set is an outage of its own side", 
   const { provider, clock } = application;
   const auth = createIdpAuth<IdpRequest>(
     {
-      env: {},
-      secretKey: "a secret key of at least 32 bytes",
-      clientId: provider.clientId,
-      clientSecret: provider.clientSecret,
-      issuer: provider.issuer,
+      ...optionsFor(provider),
       session: "host",
       clock,
       log: (entry) => lines.push(entry),

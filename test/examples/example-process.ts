@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { lockOf, placesOf } from "../../scripts/lock-files.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
@@ -91,21 +92,29 @@ export function installExample(example: string, packed: PackedPackage): string {
 
 /**
  * The same for an example whose test runner, or another of its packages, the project doesn't have.
- * @param others a folder with these packages and all that the example and idpauth depend on
- * @param own packages that the folder lacks and the project has
+ * @param others a folder whose package.json asks for these packages and for all that the example
+ *   and idpauth depend on
  */
-export function installExampleOf(
-  others: string,
-  example: string,
-  packed: PackedPackage,
-  own: readonly string[] = [],
-): string {
+export function installExampleOf(others: string, example: string, packed: PackedPackage): string {
   const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${path.basename(example)}-`));
   const modules = path.join(folder, "node_modules");
   cpSync(example, folder, { recursive: true });
-  copy(path.join(others, "node_modules"), modules);
+  const lock = lockOf(others);
+  const names = Object.keys(manifestOf(others).dependencies ?? {});
+  // npm installs them at the top of the workspace or in the folder itself. Here they are together.
+  for (const place of placesOf(lock, names, { peers: true })) {
+    const target = place.slice(place.indexOf("node_modules/"));
+    const isNested = target.lastIndexOf("node_modules/") > 0;
+    const source = path.join(lock.folder, place);
+    // A nested package comes with the one around it, and one for another platform isn't there.
+    if (isNested || !existsSync(source)) continue;
+    if (existsSync(path.join(folder, target)))
+      throw new Error(`${others} needs ${target} in two versions.`);
+    copy(source, path.join(folder, target));
+  }
+  mkdirSync(path.join(modules, ".bin"), { recursive: true });
+  for (const name of names) linkPrograms(name, modules);
   cpSync(packed.folder, path.join(modules, "idpauth"), { recursive: true });
-  for (const name of own) bring(name, modules);
   return folder;
 }
 

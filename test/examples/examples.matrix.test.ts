@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { leaveOpen } from "../samples/hostile-client.js";
 import { eventually } from "../support/eventually.js";
 import {
   ExampleProcess,
@@ -53,6 +54,7 @@ const PERSON = { sub: "eve", email: "eve@example.com", name: `<b id="x">Eve & 'C
 const APPLICATIONS = [
   "express-complete",
   "fastify-react",
+  "migrate-from-auth-js",
   "migrate-from-express-openid-connect",
   "migrate-from-passport",
   "next-two-providers",
@@ -127,7 +129,7 @@ describe.each(folders)("examples/%s", (name) => {
       "IDP_ISSUER",
     ])
       expect(readme).toContain(text);
-    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(17);
+    expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(21);
   });
 
   it("depends on the versions that the project is tested with", () => {
@@ -191,7 +193,10 @@ describe.each(folders)("examples/%s", (name) => {
         .at(-1)!.value;
       expect(provider.isActive(refreshToken)).toBe(false);
 
+      await leaveOpen(Number(new URL(await app.origin()).port), "/idpauth/events");
+      const since = performance.now();
       const { code, signal, stderr } = await app.terminate();
+      expect(performance.now() - since).toBeLessThan(5_000);
       // Next.js says itself what a shell says of a process that SIGTERM has ended.
       expect([0, "SIGTERM", ...(name === "next" ? [143] : [])]).toContain(code ?? signal);
       expect(stderr).not.toContain("    at ");

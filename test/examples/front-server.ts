@@ -11,6 +11,8 @@ interface FrontServerOptions {
   readonly api: number;
 }
 
+const PAGE = "how-to/single-page-applications.md";
+const policy = /^Content-Security-Policy: (.+)$/m.exec(blocksOf(PAGE, "http")[0] ?? "")?.[1] ?? "";
 const NAMES = ["nginx", "caddy"] as const;
 
 export const FRONT_SERVERS = NAMES.map((name) => ({
@@ -19,9 +21,9 @@ export const FRONT_SERVERS = NAMES.map((name) => ({
   program: PROGRAMS[name],
   start: ({ port, files, api }: FrontServerOptions): Promise<RunningProxy> =>
     startProxy(name, {
-      configuration: blocksOf("how-to/single-page-applications.md", name)[0] ?? "",
+      configuration: blocksOf(PAGE, name)[0] ?? "",
       port,
       upstreams: { "localhost:3000": api },
-      replaced: { "/srv/app/dist": files },
+      replaced: { "/srv/app/dist": files, POLICY: policy },
     }),
 }));

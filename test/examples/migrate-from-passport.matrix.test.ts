@@ -30,7 +30,6 @@ describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSE
     migration = (await Migration.prepare({
       example: EXAMPLE,
       packages: PACKAGES,
-      own: ["better-sqlite3"],
       provider: () => ["--token-seconds=2"],
       executablePath: executablePath!,
     }))!;

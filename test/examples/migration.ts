@@ -24,12 +24,10 @@ export interface MigrationOptions {
   /** The folder below examples/. */
   readonly example: string;
   /**
-   * A folder with a lock file that has the old library, and all that the example and idpauth depend
+   * A folder whose package.json asks for the old library, and all that the example and idpauth depend
    * on, from the project's root.
    */
   readonly packages: string;
-  /** Packages that this folder lacks and the project has. */
-  readonly own?: readonly string[];
   /** Options of `idpauth provider`, for the application's origin. */
   readonly provider?: (origin: string) => readonly string[];
   /** Chromium's executable. */
@@ -67,12 +65,12 @@ export class Migration {
 
   /** Undefined: npm can't reach its registry, and the tests are to be skipped. */
   static async prepare(options: MigrationOptions): Promise<Migration | undefined> {
-    const { example, packages, own = [], provider = () => [], executablePath } = options;
+    const { example, packages, provider = () => [], executablePath } = options;
     const folderOfPackages = path.join(ROOT, packages);
     if (!(await installFramework(folderOfPackages))) return undefined;
     const packed = await PackedPackage.pack();
     const source = path.join(ROOT, "examples", example);
-    const folder = installExampleOf(folderOfPackages, source, packed, own);
+    const folder = installExampleOf(folderOfPackages, source, packed);
     const origin = `http://localhost:${String(await freePort())}`;
     return new Migration(origin, {
       provider: await startDevelopmentProvider(folder, provider(origin)),

@@ -20,7 +20,7 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLES = path.join(ROOT, "examples/testing");
 const PAGE = readFileSync(path.join(ROOT, "docs/tutorial/first-test.md"), "utf8");
 /** Jest and Cypress, without Cypress's own program. */
-const RUNNERS = path.join(import.meta.dirname, "runners");
+const RUNNERS = path.resolve(import.meta.dirname, "../recipes/runners");
 const hasRunners = await installFramework(RUNNERS);
 const run = promisify(execFile);
 

@@ -43,11 +43,11 @@ function changed(
   return [...parts.slice(0, place), ...replaced[kind], ...parts.slice(place + 1)];
 }
 
-fuzz(
-  "FUZZ-3",
-  "callback query",
-  200,
-  fc.asyncProperty(
+fuzz({
+  id: "FUZZ-3",
+  target: "callback query",
+  runs: 200,
+  property: fc.asyncProperty(
     fc.array(parameter, { maxLength: 4 }),
     fc.boolean(),
     async (changes, isSignedIn) => {
@@ -133,4 +133,4 @@ fuzz(
         expect(said).not.toContain(secret);
     },
   ),
-);
+});

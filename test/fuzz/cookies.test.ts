@@ -44,15 +44,15 @@ function lookedUp(text: string): string[] {
     .slice(0, 4);
 }
 
-fuzz(
-  "FUZZ-1",
-  "cookie header",
-  2_000,
-  fc.property(header, (text) => {
+fuzz({
+  id: "FUZZ-1",
+  target: "cookie header",
+  runs: 2_000,
+  property: fc.property(header, (text) => {
     expect(cookieValues(text, NAME)).toEqual(lookedUp(text));
     expect(hasCookie(text, NAME)).toBe(plainly(text).length > 0);
   }),
-);
+});
 
 const STATUS: Readonly<Record<string, number>> = {
   session: 200,
@@ -81,32 +81,36 @@ afterAll(async () => {
   expect(seen.other).toBeGreaterThan(20);
 });
 
-fuzz(
-  "FUZZ-2",
-  "cookie header at the endpoints",
-  500,
-  fc.asyncProperty(header, fc.constantFrom(...Object.keys(STATUS)), async (text, endpoint) => {
-    const own = user.cookies.get(NAME) ?? "";
-    expect(own).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    const cookie = text.replaceAll(GOOD, own);
-    const isOwn = lookedUp(cookie).includes(own);
-    seen[isOwn ? "own" : "other"] += 1;
-    const headers = { cookie };
-    const { auth } = application;
-    const answer = await application.user().get(`/idpauth/${endpoint}`, { headers });
-    expect(answer.status).toBe(STATUS[endpoint]);
-    expect(answer.setCookies ?? []).toEqual([]);
-    if (endpoint.startsWith("session"))
-      expect((answer.json() as { authenticated: boolean }).authenticated).toBe(isOwn);
-    if (endpoint === "") expect((answer.body ?? "").includes("ada@example.com")).toBe(isOwn);
-    // Nothing of the header comes back: neither cookie, nor anything that was sent with them.
-    const said = JSON.stringify([answer.headers, answer.body]);
-    for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)])
-      expect(said).not.toContain(value);
-    expect((await auth.getSession(user.request("/", { headers })))?.user.email).toBe(
-      isOwn ? "ada@example.com" : undefined,
-    );
-    expect(await auth.checkIdpAuthentication(user.request("/", { headers }))).toBe(isOwn);
-    expect((await auth.guard(user.request("/", { headers }))) === undefined).toBe(isOwn);
-  }),
-);
+fuzz({
+  id: "FUZZ-2",
+  target: "cookie header at the endpoints",
+  runs: 500,
+  property: fc.asyncProperty(
+    header,
+    fc.constantFrom(...Object.keys(STATUS)),
+    async (text, endpoint) => {
+      const own = user.cookies.get(NAME) ?? "";
+      expect(own).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      const cookie = text.replaceAll(GOOD, own);
+      const isOwn = lookedUp(cookie).includes(own);
+      seen[isOwn ? "own" : "other"] += 1;
+      const headers = { cookie };
+      const { auth } = application;
+      const answer = await application.user().get(`/idpauth/${endpoint}`, { headers });
+      expect(answer.status).toBe(STATUS[endpoint]);
+      expect(answer.setCookies ?? []).toEqual([]);
+      if (endpoint.startsWith("session"))
+        expect((answer.json() as { authenticated: boolean }).authenticated).toBe(isOwn);
+      if (endpoint === "") expect((answer.body ?? "").includes("ada@example.com")).toBe(isOwn);
+      // Nothing of the header comes back: neither cookie, nor anything that was sent with them.
+      const said = JSON.stringify([answer.headers, answer.body]);
+      for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)])
+        expect(said).not.toContain(value);
+      expect((await auth.getSession(user.request("/", { headers })))?.user.email).toBe(
+        isOwn ? "ada@example.com" : undefined,
+      );
+      expect(await auth.checkIdpAuthentication(user.request("/", { headers }))).toBe(isOwn);
+      expect((await auth.guard(user.request("/", { headers }))) === undefined).toBe(isOwn);
+    },
+  ),
+});

@@ -1,20 +1,29 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
-/** One line of seeds.json. */
-interface KeptSeed {
-  readonly target: string;
-  readonly seed: number;
-  /** Of a single input, as fast-check reports it; without it the seed's first inputs are tried. */
-  readonly path?: string;
-  /** What it once found, or why it is kept. */
+/** An input that once found a mistake. It's a value, so no change to a generator changes it. */
+export interface Kept<Input> {
+  /** The mistake that it found. */
   readonly why: string;
+  readonly input: Input;
+  /** What the input consists of, as `shown` prints it, so that it can't silently become another. */
+  readonly mark: string;
 }
 
-const SEEDS = JSON.parse(
-  readFileSync(new URL("seeds.json", import.meta.url), "utf8"),
-) as readonly KeptSeed[];
+export interface FuzzTarget<Input> {
+  /** The row of docs/evidence/security.json. */
+  readonly id: string;
+  readonly target: string;
+  /** Inputs of each run, always the same: a second or two at the most. */
+  readonly runs: number;
+  readonly property: fc.IRawProperty<Input>;
+  readonly kept?: readonly Kept<Input>[];
+  /** @returns the text in which a mark is looked for. The default is JSON. */
+  readonly shown?: (input: Input) => string;
+}
+
+/** Of the inputs of each run. */
+const SEED = 1;
 
 /**
  * More inputs, from a seed of the moment: `FUZZ_RUNS=100000`, at most `FUZZ_SECONDS` (180) for each
@@ -23,32 +32,26 @@ const SEEDS = JSON.parse(
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 0);
 const SECONDS = Number(process.env["FUZZ_SECONDS"] ?? 180);
 
-/**
- * Tries a property with every seed that is kept for the target, and, when asked for more, with new
- * inputs. A failure says what to add to seeds.json, so that it is tried for ever.
- *
- * @param id the row of docs/evidence/security.md
- * @param runs inputs for each kept seed: a second or two at the most
- */
-export function fuzz<Input>(
-  id: string,
-  target: string,
-  runs: number,
-  property: fc.IRawProperty<Input>,
-): void {
+/** Tries a property with a target's first inputs, its kept ones and, when asked for more, new ones. */
+export function fuzz<Input>({ id, target, runs, property, ...rest }: FuzzTarget<Input>): void {
+  const { kept = [], shown = JSON.stringify } = rest;
   const check = async (parameters: fc.Parameters<Input>) => {
     const details = await fc.check(property, parameters);
     if (!details.failed) return details.numRuns;
-    const line = { target, seed: details.seed, path: details.counterexamplePath ?? "", why: "…" };
     const report = String(await fc.asyncDefaultReportMessage(details));
-    throw new Error(`Keep this in test/fuzz/seeds.json: ${JSON.stringify(line)}\n${report}`, {
+    throw new Error(`Keep this input among those of the target, as a value:\n${report}`, {
       cause: details.errorInstance,
     });
   };
   describe(`[${id}] fuzzing: ${target}`, () => {
-    for (const { seed, path, why } of SEEDS.filter((kept) => kept.target === target)) {
-      it(`seed ${String(seed)}${path === undefined ? "" : ` at ${path}`}: ${why}`, async () => {
-        await check({ seed, ...(path === undefined ? { numRuns: runs } : { path }) });
+    it(`${String(runs)} inputs`, async () => {
+      await check({ seed: SEED, numRuns: runs });
+    });
+
+    for (const { why, input, mark } of kept) {
+      it(`the kept input: ${why}`, async () => {
+        expect(shown(input)).toContain(mark);
+        await check({ examples: [input], numRuns: 1 });
       });
     }
 

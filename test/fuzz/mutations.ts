@@ -4,8 +4,8 @@ import fc from "fast-check";
  * Stands for something that nests deeper than a call stack; put in as text, since nobody could
  * serialise it.
  */
-const DEEP = "@deep@";
-const DEPTH = 20_000;
+export const DEEP = "@deep@";
+export const DEPTH = 20_000;
 
 /** Names that mean something to the language. */
 const NAMES = [

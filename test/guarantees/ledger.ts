@@ -129,7 +129,7 @@ export class Ledger {
 
   inserted(process: Process, key: string, stored: Stored | undefined): void {
     const before = this.sessions.get(key);
-    if (this.logouts.wrote(key, before, stored)) return;
+    if (this.logouts.wrote(key, before, stored) || this.#wroteTrace(key, before, stored)) return;
     const record = this.#open(key, stored);
     if (before !== undefined) {
       this.report("6 what is deleted stays deleted", `${before.name} exists again`);
@@ -166,6 +166,13 @@ export class Ledger {
   replaced(process: Process, key: string, stored: Stored | undefined): void {
     const session = this.sessions.get(key);
     if (session === undefined && this.logouts.wrote(key, session, stored)) return;
+    if (this.#isTrace(key, stored)) {
+      if (session?.isAlive !== true)
+        this.report("6 what is deleted stays deleted", `a trace over ${this.nameOf(key)}`);
+      else this.#ended(session);
+      this.#wroteTrace(key, session, stored);
+      return;
+    }
     if (session === undefined || !session.isAlive || stored === undefined) {
       this.report("6 what is deleted stays deleted", `a write to ${this.nameOf(key)} went through`);
       return;
@@ -199,7 +206,7 @@ export class Ledger {
 
   touched(key: string, stored: Stored | undefined): void {
     const session = this.sessions.get(key);
-    if (this.logouts.isNote(key, stored)) {
+    if (this.logouts.isNote(key, stored) || this.#isTrace(key, stored)) {
       this.#scheduler.count("a stamp on a trace");
       return;
     }
@@ -213,12 +220,51 @@ export class Ledger {
   deleted(key: string, removed: Stored | undefined): void {
     const session = this.sessions.get(key);
     if (session === undefined || removed === undefined || this.logouts.isNote(key, removed)) return;
+    if (this.#isTrace(key, removed)) return;
+    this.#ended(session);
+  }
+
+  /** Its record is gone: deleted, or replaced by a trace. */
+  #ended(session: Session): void {
     const { actor } = this.#scheduler.current;
     session.isAlive = false;
     session.deletedBy = actor;
     session.deletedAt = this.#scheduler.stepsTaken;
     if (actor?.kind === "logout") session.endedBy ??= "logout";
     this.logouts.deleted(session, actor);
+  }
+
+  /** The trace of the sign-in that replaced this key. False: the entry is something else. */
+  #wroteTrace(key: string, session: Session | undefined, stored: Stored | undefined): boolean {
+    const trace = this.#traceOf(key, stored);
+    if (stored === undefined || trace === undefined) return false;
+    const { actor } = this.#scheduler.current;
+    const name = this.nameOf(key);
+    if (stored.subject !== undefined || stored.sid !== undefined || stored.summary !== undefined)
+      this.report("6 a trace names nobody", `that of ${name} has an index`);
+    if (session === undefined || session.isAlive || !isSigningIn(actor))
+      this.report("6 only a sign-in leaves a trace", `${actor?.name ?? "?"} left one at ${name}`);
+    for (const { key: other, record } of this.sessions.values())
+      for (const secret of [
+        this.#cookieValues.get(other),
+        record.credentials?.token,
+        record.credentials?.refresh_token,
+      ])
+        if (secret !== undefined && trace.includes(secret))
+          this.report("6 a trace tells nothing of a session", `that of ${name}`);
+    this.#scheduler.count("trace of a sign-in");
+    return true;
+  }
+
+  #isTrace(key: string, stored: Stored | undefined): boolean {
+    return this.#traceOf(key, stored) !== undefined;
+  }
+
+  #traceOf(key: string, stored: Stored | undefined): string | undefined {
+    const value = this.#cookieValues.get(key);
+    return value !== undefined && stored?.data instanceof Uint8Array
+      ? this.#sealer.openTrace(stored.data, value, key)
+      : undefined;
   }
 
   listed(keys: readonly string[]): void {

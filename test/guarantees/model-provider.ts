@@ -202,7 +202,7 @@ export class ModelProvider {
     };
 
     return {
-      facts: () => Promise.resolve({ issuer: ISSUER, sendsIss: false }),
+      facts: () => Promise.resolve({ issuer: ISSUER, sendsIss: false, cancelled: "access_denied" }),
       logoutUrl: () => Promise.resolve(undefined),
       verifyLogoutToken: (text) =>
         call(

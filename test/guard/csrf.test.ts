@@ -17,8 +17,8 @@ describe("[CSRF-1] auth.csrf", () => {
       403,
       { code: "cross_origin" },
     ]);
-    expect(application.auth.csrf(user.request("/idpauth/login/", FOREIGN))).toBeUndefined();
-    expect((await user.get("/idpauth/login/", FOREIGN)).status).toBe(405);
+    expect(application.auth.csrf(user.request("/idpauth/logout/", FOREIGN))).toBeUndefined();
+    expect((await user.get("/idpauth/logout/", FOREIGN)).status).toBe(405);
   });
 
   it("alone refuses a POST of another site: the endpoints and the guard let it pass", async () => {

@@ -1,25 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Blocked, GuardRule } from "../../src/index.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  OWN_ORIGIN,
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
+import { OWN_ORIGIN, startApplication, type TestUser } from "../support/application.js";
 import { settled } from "../../src/testing/settled.js";
+import { application, signedIn, start } from "../support/one-application.js";
 
 const PAGE = { headers: { accept: "text/html" } };
 const SCRIPT = { headers: { accept: "application/json" } };
-let application: Application;
-
-async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
-  application = await startApplication({ clock: new TestClock(), ...options });
-  const user = application.user();
-  await user.signIn();
-  return user;
-}
 
 afterEach(() => application.stop());
 
@@ -93,7 +79,7 @@ describe("allow", () => {
     "that throws %j, which is no error, rejects with one",
     async (thrown) => {
       const user = await signedIn();
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- As applications do.
+
       const allow = () => Promise.reject(thrown);
       const failure = await guard(user, { allow }).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Error);
@@ -166,6 +152,21 @@ describe("step-up", () => {
     });
   });
 
+  it("htmx is led to the login for it and back to its page, signed in or not", async () => {
+    const user = await signedIn();
+    const page = "http://app.example/orders?a=b#c";
+    const htmx = { headers: { ...SCRIPT.headers, "hx-request": "true", "hx-current-url": page } };
+    for (const one of [user, application.user()]) {
+      const { reply } = (await guard(one, { maxAge: 60, acr: "gold" }, htmx)) ?? {};
+      const login = new URL(reply?.headers["HX-Redirect"] ?? "", "http://app.example");
+      expect([reply?.status, login.pathname, Object.fromEntries(login.searchParams)]).toEqual([
+        401,
+        "/idpauth/login/",
+        { scheme: "PRESERVE_ORIGIN_QP", origin_url: page, max_age: "60", acr_values: "gold" },
+      ]);
+    }
+  });
+
   it("a refresh never makes the authentication seem newer", async () => {
     const user = await signedIn();
     const login = await user.get("/idpauth/login/?max_age=60");
@@ -206,7 +207,6 @@ describe("step-up", () => {
       max_age: "60",
       acr_values: "gold silver",
     });
-    expect(page.headers["Referrer-Policy"]).toBe("strict-origin");
     expect(tryAgainOf((await failed(offered)).body)).toBe(offered);
     application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, acr: "gold" } });
     expect((await failed(offered)).location).toBe(`${OWN_ORIGIN}/transfer?to=7`);
@@ -232,9 +232,8 @@ describe("step-up", () => {
   });
 
   it("by acr alone drops prompt=none, since a silent login could only fail", async () => {
-    application = await startApplication({ clock: new TestClock(), loginPrompt: "none" });
+    const user = await start({ loginPrompt: "none" });
     application.provider.signedIn.set("ada-1815", Math.floor(application.clock.now() / 1000));
-    const user = application.user();
     await user.signIn();
     const blocked = await guard(user, { acr: "gold" });
     const login = await user.get(blocked?.reply.headers["Location"] ?? "");

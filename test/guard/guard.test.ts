@@ -4,42 +4,27 @@ import {
   StoreUnavailableError,
   type Blocked,
   type IdpRequest,
+  type SessionStore,
 } from "../../src/index.js";
 import {
-  startApplication,
   OWN_ORIGIN,
-  type Application,
   type ApplicationOptions,
   type CallOptions,
   type TestUser,
 } from "../support/application.js";
-import { TestClock } from "../../src/testing/test-clock.js";
 import { polluted } from "../support/polluted.js";
-import { SealingStore } from "../support/sealing-store.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { watchedStore } from "../support/watched-store.js";
+import { application, pass, sealing, start, startOver, store } from "../support/one-application.js";
 
 const HOUR = 3600;
 const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
-
-let application: Application;
-let store: WatchedStore;
-
-async function start(options: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
-  return application.user();
-}
 
 const guard = (
   user: TestUser,
   target: string,
   options?: CallOptions,
 ): Promise<Blocked | undefined> => application.auth.guard(user.request(target, options));
-const pass = (seconds: number) => {
-  application.clock.advance(seconds * 1000);
-};
 
 /** The page that the login of a blocked navigation leads back to. */
 function pageOf(blocked: Blocked | undefined): string | null {
@@ -132,6 +117,56 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     expect(blocked?.reply.headers["Content-Type"]).toBe("text/html; charset=utf-8");
     expect(blocked?.reply.body).toContain('href="/idpauth/login/"');
     expect(blocked?.reply.body).toContain("What you sent has not been processed.");
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["htmx", { "hx-request": "true" }],
+    ["Turbo", { "x-turbo-request-id": "1" }],
+    ["Unpoly", { "x-up-version": "3.14.3" }],
+  ])("%s gets JSON although the browser sends no Sec-Fetch headers", async (_name, headers) => {
+    for (const method of ["GET", "POST"]) {
+      const options = { method, headers: { accept: "text/html", ...headers } };
+      const blocked = await guard(application.user(), "/reports", options);
+      expect([blocked?.reply.status, blocked?.reply.headers["Content-Type"]]).toEqual([
+        401,
+        "application/json; charset=utf-8",
+      ]);
+    }
+  });
+
+  it.each<[string, string | undefined]>([
+    [`${OWN_ORIGIN}/orders?a=b%2Fc#x`, `${OWN_ORIGIN}/orders?a=b%2Fc#x`],
+    [OWN_ORIGIN, `${OWN_ORIGIN}/`],
+    ["/orders", undefined],
+    ["", undefined],
+    ["https://evil.example/", undefined],
+    [`${OWN_ORIGIN}.evil.example/`, undefined],
+    [`${OWN_ORIGIN}@evil.example/`, undefined],
+    [`${OWN_ORIGIN}/a b`, undefined],
+    [`${OWN_ORIGIN}/\\evil.example`, undefined],
+    [`javascript:alert(1)//${OWN_ORIGIN}/`, undefined],
+    [`${OWN_ORIGIN}/${"a".repeat(3000)}`, undefined],
+  ])("HX-Redirect for a fragment of the page %j leads back to %j", async (current, page) => {
+    const headers = { ...SCRIPT, "hx-request": "true", "hx-current-url": current };
+    const blocked = await guard(application.user(), "/api/rows", { headers });
+    const login = new URL(blocked?.reply.headers["HX-Redirect"] ?? "", OWN_ORIGIN);
+    expect(login.origin + login.pathname).toBe(`${OWN_ORIGIN}/idpauth/login/`);
+    expect(login.searchParams.get("origin_url") ?? undefined).toBe(page);
+    expect([...login.searchParams.keys()]).toEqual(
+      page === undefined ? [] : ["scheme", "origin_url"],
+    );
+    expect(blocked).toMatchObject({ loginUrl: "/idpauth/login/", reply: { status: 401 } });
+  });
+
+  it("only htmx gets HX-Redirect", async () => {
+    for (const value of ["", "false", "1"]) {
+      const headers = { ...SCRIPT, "hx-request": value, "hx-current-url": `${OWN_ORIGIN}/orders` };
+      const blocked = await guard(application.user(), "/api/rows", { headers });
+      expect([blocked?.reply.status, blocked?.reply.headers["HX-Redirect"]]).toEqual([
+        401,
+        undefined,
+      ]);
+    }
   });
 
   it.each([
@@ -305,6 +340,17 @@ describe("idpRequired and the policy", () => {
     expect(await guard(user, "/reports", options)).toBeUndefined();
   });
 
+  it("tells a user who has sent a form in an outage that nothing was processed, without a link that would drop the input", async () => {
+    const user = await signedIn();
+    store.isDown = true;
+    const blocked = await guard(user, "/reports", { method: "POST", headers: BROWSER });
+    expect(blocked?.reply.status).toBe(503);
+    expect(blocked?.reply.body).toMatch(
+      /What you sent has not been processed\. To send it again, reload this page in \d+ seconds?\./,
+    );
+    expect(blocked?.reply.body).not.toContain("<a ");
+  });
+
   it("is 503 in an outage of the store", async () => {
     const user = await signedIn();
     store.isDown = true;
@@ -397,6 +443,17 @@ describe("getSession with ifUnavailable", () => {
     ).toBeNull();
   });
 
+  it("clientState gives it, too", async () => {
+    const user = await start();
+    await user.signIn();
+    const { auth } = application;
+    const ask = () => auth.clientState(user.request("/"), { ifUnavailable: null });
+    expect((await ask())?.user?.name).toBe("Ada Lovelace");
+    store.isDown = true;
+    expect(await ask()).toBeNull();
+    await expect(auth.clientState(user.request("/"))).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+
   it("hides neither a configuration error nor a missing value", async () => {
     const user = await start();
     await user.signIn();
@@ -418,12 +475,7 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
   it.each(["the memory store", "a store outside the process"])(
     "over %s does not pass the guard, and no accessor takes it for a user",
     async (kind) => {
-      const clock = new TestClock();
-      store = watchedStore(clock);
-      application = await startApplication({
-        clock,
-        store: kind === "the memory store" ? store : new SealingStore(clock),
-      });
+      await startOver<SessionStore>(kind === "the memory store" ? watchedStore : sealing);
       const user = application.user();
       await user.approve();
       const { auth } = application;
@@ -437,7 +489,7 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
       const id_info = {
         sub: "eve",
         iss: application.provider.issuer,
-        exp: Math.floor(clock.now() / 1000) + HOUR,
+        exp: Math.floor(application.clock.now() / 1000) + HOUR,
         email: "eve@example.com",
       };
       await polluted({ credentials, id_info }, async () => {

@@ -13,14 +13,7 @@ import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
 import { createIdpAuth } from "../../src/adapter.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { browser, type TestedApplication } from "../../src/testing/index.js";
-
-const SETTINGS: IdpAuthOptions = {
-  env: {},
-  secretKey: "a secret key of at least 32 bytes",
-  clientId: "client",
-  clientSecret: "a client's secret",
-  issuer: "https://login.example.com",
-};
+import { UNREACHED } from "../support/options-for.js";
 
 /** An application with a guarded page, with and without its endpoints. */
 const APPLICATIONS: Readonly<
@@ -71,7 +64,7 @@ const APPLICATIONS: Readonly<
 describe.each(Object.keys(APPLICATIONS))("a guard of %s that blocks", (name) => {
   async function blockedIn(mounts: boolean): Promise<LogEntry[]> {
     const log: LogEntry[] = [];
-    const options = { ...SETTINGS, log: (entry: LogEntry) => log.push(entry) };
+    const options = { ...UNREACHED, log: (entry: LogEntry) => log.push(entry) };
     const user = await browser(APPLICATIONS[name]!(options, mounts));
     for (let request = 0; request < 2; request += 1)
       expect((await user.get("/page")).status).toBe(401);
@@ -90,7 +83,7 @@ describe.each(Object.keys(APPLICATIONS))("a guard of %s that blocks", (name) => 
 
 it("an application that only starts, or whose framework mounts late, is not reported", async () => {
   const log: LogEntry[] = [];
-  const options = { ...SETTINGS, log: (entry: LogEntry) => log.push(entry) };
+  const options = { ...UNREACHED, log: (entry: LogEntry) => log.push(entry) };
   const request = {
     method: "GET",
     target: "/",

@@ -33,6 +33,26 @@ describe("what is remembered of a request", () => {
     expect([other.get(request), other.get(copy)]).toEqual([undefined, "z"]);
   });
 
+  it.each([
+    ["a request", () => ({ rawHeaders: ["Host", "app.example"] })],
+    ["a request without header lines", () => ({ url: "/" })],
+    ["a frozen request", () => Object.freeze({ url: "/" })],
+  ])("is made once for %s, by the first that needs it", (_, create) => {
+    const kept = new PerRequest<object>();
+    const request = create();
+    const made: unknown[] = [];
+    const make = (given: object) => {
+      made.push(given);
+      return {};
+    };
+    const first = kept.getOrSet(request, make);
+    expect([kept.getOrSet(request, make), kept.get(request)]).toEqual([first, first]);
+    expect(kept.getOrSet(request, make)).toBe(first);
+    kept.set(request, made);
+    expect(kept.getOrSet(request, make)).toBe(made);
+    expect(made).toEqual([request]);
+  });
+
   it("cannot be seen on the request by anybody else", () => {
     const request = new IncomingMessage(new Socket());
     const before = [

@@ -2,10 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   isRedirectSetting,
   redirectSettingInAscii,
-  LOGIN_RESPONSES,
-  LOGOUT_RESPONSES,
   requestOrigin,
-  SCHEMES,
 } from "../../src/http/redirects.js";
 import { MAX_ORIGIN_URL_LENGTH, sameOriginUrl } from "../../src/http/same-origin-url.js";
 
@@ -504,18 +501,5 @@ describe("our own origin, from scheme and Host", () => {
       const origin = requestOrigin("https", host) ?? "";
       expect(sameOriginUrl(`${origin}/x`, origin)).toBe(`${origin}/x`);
     }
-  });
-});
-
-describe("the options of login and logout", () => {
-  it("are those of the specification", () => {
-    expect(SCHEMES).toEqual([
-      "PRESERVE_ORIGIN_QP",
-      "PRESERVE_ORIGIN_HP",
-      "LANDING_PAGE",
-      "DEFAULT",
-    ]);
-    expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "redirect"]);
-    expect([...LOGOUT_RESPONSES].sort()).toEqual(["json", "redirect"]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
-import { isPrefetch, pathOf, queryOf, single, type IdpRequest } from "../../src/http/request.js";
+import { isPrefetch } from "../../src/http/prefetch.js";
+import { pathOf, queryOf, single, type IdpRequest } from "../../src/http/request.js";
 import { json, jsonText, problem, redirect, stylesheet } from "../../src/http/reply.js";
 import { page } from "../../src/pages/page-reply.js";
 import { preferredType, wantsPage } from "../../src/http/accept.js";
@@ -178,12 +179,14 @@ describe("a prefetch", () => {
     [{ "sec-purpose": "prefetch;anonymous-client-ip" }, true],
     [{ "sec-purpose": "Prefetch" }, true],
     [{ purpose: "prefetch" }, true],
+    [{ "x-sec-purpose": "prefetch" }, true],
+    [{ "x-purpose": "preview" }, true],
+    [{ "x-moz": "prefetch" }, true],
     [{ "next-router-prefetch": "1" }, true],
     [{ "next-router-prefetch": "" }, true],
     [{}, false],
     [{ "sec-purpose": "" }, false],
     [{ purpose: "navigate" }, false],
-    [{ "x-purpose": "prefetch" }, false],
     [{ accept: "prefetch" }, false],
   ] as [Record<string, string>, boolean][])("%j: %s", (headers, expected) => {
     expect(isPrefetch(requestWith(headers))).toBe(expected);

@@ -24,6 +24,7 @@ import { freePort } from "../support/free-port.js";
 import { queriesOf, readDashboard } from "../support/grafana-dashboard.js";
 import { mistakesIn, readQuery, type Series } from "../support/promql.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { optionsFor } from "../support/options-for.js";
 
 const HOUR = 3_600_000;
 
@@ -64,12 +65,7 @@ async function use(meterProvider: MeterProvider): Promise<void> {
   const api = await startTestApi(provider);
   const gone = `http://127.0.0.1:${String(await freePort())}/`;
   const auth = idpAuth({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...optionsFor(provider),
     apis: {
       orders: { url: api.url, path: "/api/orders/" },
       gone: { url: gone, path: "/api/gone/" },
@@ -99,7 +95,7 @@ async function use(meterProvider: MeterProvider): Promise<void> {
   await (await browser(app)).get("/reports");
   const user = await signIn(app);
   await user.get("/idpauth/login-callback?state=x&code=y");
-  await user.get("/idpauth/logout/?response=x");
+  await user.navigate("/idpauth/logout/?response=x");
   await user.get("/throws");
   await user.get("/api/orders/items");
   await user.get("/api/gone/items");
@@ -110,7 +106,7 @@ async function use(meterProvider: MeterProvider): Promise<void> {
     body: { error: "invalid_target" },
   });
   await user.get("/api/refused/items");
-  await user.get("/idpauth/logout/");
+  await user.get("/idpauth/logout/?response=json");
 
   const other = await signIn(app);
   clock.advance(HOUR);

@@ -55,6 +55,16 @@ describe("an error page", () => {
     },
   );
 
+  it("for a session that the provider does not renew offers the sign-in at once", () => {
+    const action = { label: "action.signInAgain", href: "/idpauth/login/" } as const;
+    const code = "provider_unavailable";
+    const page = errorPage({ publicPath, code, isNotRenewed: true, action });
+    expect(textOf(page)).toContain("Your sign-in could not be renewed");
+    expect(textOf(page)).toContain("did not renew your sign-in. You can sign in again now.");
+    expect(textOf(page)).not.toMatch(/not responding|cannot be reached/);
+    expect(linksOf(page)).toEqual(["/idpauth/login/"]);
+  });
+
   it.each([
     [0, "1 second."],
     [1, "1 second."],
@@ -76,6 +86,51 @@ describe("an error page", () => {
       expect(text(5)).toContain("Why. Try again in 5 seconds. Try again");
     },
   );
+
+  it("after a form in an outage says that nothing was processed, and has no link, which would drop the input", () => {
+    const form = { publicPath, code: "provider_unavailable", isForm: true } as const;
+    const page = errorPage({ ...form, isUnprocessed: true, retryAfter: 5 });
+    expect(textOf(page)).toContain(
+      "If you were signed in, you still are. What you sent has not been processed. To send it again, reload this page in 5 seconds. Error",
+    );
+    expect(linksOf(page)).toEqual([]);
+    const unknown = errorPage({ ...form, retryAfter: 5 });
+    expect(textOf(unknown)).not.toContain("processed");
+    expect(linksOf(unknown)).toEqual([]);
+    const action = { label: "action.signInAgain", href: "/idpauth/login/" } as const;
+    expect(linksOf(errorPage({ ...form, action }))).toEqual([action.href]);
+  });
+
+  it("for provider_misconfigured offers a login where one helps, and otherwise says that nothing does", () => {
+    const misconfigured = { publicPath, code: "provider_misconfigured", retryAfter: 60 } as const;
+    const page = errorPage(misconfigured);
+    expect(textOf(page)).toContain("Trying again will not help until they have corrected it.");
+    expect(linksOf(page)).toEqual([]);
+    const action = { label: "action.signInAgain", href: "/idpauth/login/" } as const;
+    const ownSession = errorPage({ ...misconfigured, action });
+    expect(textOf(ownSession)).not.toContain("Trying again");
+    expect(linksOf(ownSession)).toEqual([action.href]);
+  });
+
+  it.each([
+    "login_link_invalid",
+    "sign_in_refused",
+    "sign_in_denied",
+    "claims_rejected",
+    "step_up_failed",
+  ] as const)("for %s says who is still signed in, if anyone is", (code) => {
+    const user = { email: "grace@example.com", name: "Grace", picture: null };
+    const shown = (who?: typeof user) => errorPage({ publicPath, code, user: who });
+    expect(textOf(shown(user))).toMatch(/You are still signed in as grace@example\.com ?\./);
+    expect(shown(user)).toContain("<bdi>grace@example.com</bdi>");
+    expect(textOf(shown({ ...user, email: null as never }))).toMatch(
+      /still signed in as Grace ?\./,
+    );
+    expect(textOf(shown({ email: null, name: null, picture: null } as never))).toMatch(
+      /still signed in as an account without a name ?\./,
+    );
+    expect(textOf(shown())).not.toMatch(/(?:still|not) signed in/);
+  });
 
   it("for provider_misconfigured does not ask a browser without a session to try again soon", () => {
     const page = errorPage({ publicPath, code: "provider_misconfigured", isStranger: true });

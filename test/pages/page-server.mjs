@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import {
   chooserStates,
+  debugStates,
   errorStates,
   indexStates,
   otherUserStates,
@@ -19,6 +20,7 @@ import {
  * @property {typeof import("../../src/pages/pages.js").createPages} createPages
  * @property {typeof import("../../src/pages/popup-page.js").popupPage} popupPage
  * @property {typeof import("../../src/http/reply.js").stylesheet} stylesheet
+ * @property {typeof import("../../src/pages/debug-page.js").debugPage} [debugPage]
  * @property {typeof import("../../src/endpoints/session-list.js").timesScript} [timesScript]
  */
 
@@ -118,7 +120,8 @@ const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/
  * @returns {Map<string, () => Reply | Promise<Reply>>} path -> the page of one state, or its
  *   stylesheet
  */
-export function repliesOf({ createPages, popupPage, stylesheet, timesScript }, origin, look = "") {
+function repliesOf(parts, origin, look = "") {
+  const { createPages, popupPage, stylesheet, debugPage, timesScript } = parts;
   /** @type {Map<string, () => Reply | Promise<Reply>>} */
   const replies = new Map();
   const prefix = prefixOf(look);
@@ -164,6 +167,9 @@ export function repliesOf({ createPages, popupPage, stylesheet, timesScript }, o
       status: 200,
     }));
   }
+  if (debugPage !== undefined)
+    for (const [name, model] of Object.entries(debugStates))
+      replies.set(`${prefix}debug-${name}`, () => debugPage(model, publicPath));
   for (const [name, model] of Object.entries(errorStates)) {
     replies.set(`${prefix}error-${name}`, async () => ({
       ...(await pagesFor(model).error(model, request)),

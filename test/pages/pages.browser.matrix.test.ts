@@ -4,28 +4,17 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { timesScript } from "../../src/endpoints/session-list.js";
 import { stylesheet } from "../../src/http/reply.js";
+import { debugPage } from "../../src/pages/debug-page.js";
 import { createPages } from "../../src/pages/pages.js";
 import { popupPage } from "../../src/pages/popup-page.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
-import {
-  chooserStates,
-  errorStates,
-  indexStates,
-  otherUserStates,
-  popupStates,
-  sessionsStates,
-} from "./states.mjs";
+import { allStates } from "./states.mjs";
 
 const executablePath = await chromiumForTests();
-const STATES = Object.entries({
-  index: indexStates(""),
-  error: errorStates,
-  sessions: sessionsStates,
-  popup: popupStates,
-  "other-user": otherUserStates,
-  chooser: chooserStates,
-}).flatMap(([page, states]) => Object.keys(states).map((name) => `${page}-${name}`));
+const STATES = Object.entries(allStates("")).flatMap(([page, states]) =>
+  Object.keys(states).map((name) => `${page}-${name}`),
+);
 const SCREENS = [
   ["phone", "light", 320],
   ["phone", "dark", 320],
@@ -58,7 +47,13 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
 
   beforeAll(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    server = await startPageServer({ createPages, popupPage, stylesheet, timesScript });
+    server = await startPageServer({
+      createPages,
+      popupPage,
+      stylesheet,
+      debugPage,
+      timesScript,
+    });
     browser = await launchChromium(executablePath ?? "");
   }, 120_000);
 
@@ -105,7 +100,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BRO
           ),
         ).toBe(0);
         expect(await tab.evaluate("document.querySelectorAll('form').length")).toBe(
-          state.startsWith("sessions-") ? 1 : 0,
+          /^(?:sessions|other-user)-/.test(state) ? 1 : 0,
         );
         expect(
           await tab.evaluate(

@@ -51,15 +51,17 @@ it("lists device, sign-in and last activity of each session, in UTC", () => {
   expect(page).toContain('<time datetime="2026-11-22T11:00:00.000Z" lang="en-GB">');
 });
 
-it("says after the heading which of several providers the sessions are of, also in the description", () => {
+it("says which of several providers the sessions are of, also in the description", () => {
   const model = { publicPath, sessions: [laptop], now };
   expect(textOf(sessionsPage({ ...model, provider: "\u202eCustomer <account>" }))).toContain(
-    "Your sessions Customer <account> You are signed in",
+    "Your sessions You are signed in with Customer <account> on these devices.",
   );
-  expect(sessionsContent({ ...model, provider: "Example staff" }, textsIn("en")).texts[0]).toBe(
-    "Example staff",
+  const { texts } = sessionsContent({ ...model, provider: "Example staff" }, textsIn("en"));
+  expect(texts).toHaveLength(1);
+  expect(texts[0]).toContain("You are signed in with Example staff on these devices.");
+  expect(sessionsContent(model, textsIn("en")).texts[0]).toContain(
+    "You are signed in on these devices.",
   );
-  expect(sessionsContent(model, textsIn("en")).texts).toHaveLength(1);
 });
 
 it("sends `end` with a POST to the page's own address", () => {
@@ -103,6 +105,19 @@ it.each([null, "", "  ", "\u202e"])(
   "calls a session with the label %j an unknown device",
   (label) => {
     expect(textOf(show({ ...phone, label }))).toContain("Unknown device");
+  },
+);
+
+it.each([
+  ["de", "Firefox auf Linux", "ltr"],
+  ["ar", "Firefox على Linux", "rtl"],
+] as const)(
+  "in %s, writes the name of a device in its own words and direction, and leaves the application's own labels",
+  (language, words, direction) => {
+    const own = { ...phone, label: "Ada's Firefox on Linux" };
+    const page = sessionsPage({ publicPath, sessions: [laptop, own], now }, language);
+    expect(page).toContain(`<bdi dir="${direction}">${words}</bdi>`);
+    expect(page).toContain('<bdi dir="auto">Ada&#39;s Firefox on Linux</bdi>');
   },
 );
 

@@ -7,6 +7,7 @@
  * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
  * @typedef {import("../../src/pages/chooser-page.js").ChooserModel} ChooserModel
  * @typedef {import("../../src/pages/other-user-page.js").OtherUserModel} OtherUserModel
+ * @typedef {import("../../src/pages/debug-page.js").DebugModel} DebugModel
  */
 
 const publicPath = "/idpauth/";
@@ -208,7 +209,7 @@ export const popupStates = {
 
 const otherUser = {
   stayHref: "/reports",
-  continueHref: `${publicPath}login/?login_hint=grace%40example.com`,
+  continueForm: { href: `${publicPath}login/`, fields: { login_hint: "grace@example.com" } },
 };
 
 /** @type {Record<string, OtherUserModel>} */
@@ -236,6 +237,13 @@ export const errorStates = {
     detail: "The login was sent to BASE_URL and came back with another Host header.",
   },
   "provider-unavailable": { publicPath, code: "provider_unavailable", retryAfter: 5 },
+  "not-renewed": {
+    publicPath,
+    code: "provider_unavailable",
+    retryAfter: 5,
+    isNotRenewed: true,
+    action: { label: "action.signInAgain", href: `${publicPath}login/` },
+  },
   "store-unavailable": { publicPath, code: "store_unavailable", retryAfter: 1 },
   "store-unavailable-stranger": {
     publicPath,
@@ -259,3 +267,51 @@ export const errorStates = {
   "method-not-allowed": { publicPath, code: "method_not_allowed" },
   "prefetch-refused": { publicPath, code: "prefetch_refused" },
 };
+
+const settings = [
+  { name: "IDP_CLIENT_ID", value: "example-app", isDefault: false },
+  { name: "IDP_CLIENT_SECRET", value: "present", isDefault: false },
+  { name: "IDP_SESSION_MAX_AGE", value: 28_800, isDefault: false },
+  { name: "IDP_SESSION_IDLE_TIMEOUT", value: null, isDefault: true },
+  { name: "SCOPE", value: ["openid", "email", "profile"], isDefault: true },
+];
+
+/** @type {Record<string, DebugModel>} */
+export const debugStates = {
+  "signed-in": {
+    session: {
+      credentials: { token: "present", refresh_token: "absent", token_uri: `https://${long}/` },
+      id_info: ada,
+      oauth_state: "absent",
+      idp_login_at: now - 7_200,
+      idp_state: { v: 1, logins: 0, access_token_expires_at: now + 1_800 },
+    },
+    policy: { verdict: { kind: "valid" }, remaining: { idToken: 1_800, idle: null }, now },
+    settings,
+    checks: [
+      {
+        code: "W001",
+        severity: "warning",
+        message: "SECRET_KEY is shorter than 32 characters.",
+        remedy: "Set a longer one.",
+      },
+    ],
+  },
+  "signed-out": {
+    session: null,
+    policy: { verdict: { kind: "ended", reason: "no_credentials" }, remaining: null, now },
+    settings,
+    checks: [],
+  },
+};
+
+/** Every state, by the name of its page. @param {string} origin where pictures are */
+export const allStates = (origin) => ({
+  index: indexStates(origin),
+  error: errorStates,
+  sessions: sessionsStates,
+  popup: popupStates,
+  "other-user": otherUserStates,
+  chooser: chooserStates,
+  debug: debugStates,
+});

@@ -7,14 +7,7 @@ import type { PageContent } from "../../src/pages/page-description.js";
 import { popupPage } from "../../src/pages/popup-page.js";
 import { sessionsPage } from "../../src/pages/sessions-page.js";
 import type { Texts } from "../../src/pages/texts.js";
-import {
-  chooserStates,
-  errorStates,
-  indexStates,
-  otherUserStates,
-  popupStates,
-  sessionsStates,
-} from "./states.mjs";
+import { allStates } from "./states.mjs";
 import { textsIn } from "./texts-in.js";
 
 function contents<Model>(
@@ -27,15 +20,17 @@ function contents<Model>(
   ]);
 }
 
+const states = allStates("https://pictures.example");
+
 // A formatter that wraps a template can add white space inside an element, where a copied text, a
 // test or `textContent` has it.
 it.each([
-  ...contents(chooserPage, chooserStates),
-  ...contents(errorPage, errorStates),
-  ...contents(indexPage, indexStates("https://pictures.example")),
-  ...contents(otherUserPage, otherUserStates),
-  ...contents(popupPage, popupStates),
-  ...contents(sessionsPage, sessionsStates),
+  ...contents(chooserPage, states.chooser),
+  ...contents(errorPage, states.error),
+  ...contents(indexPage, states.index),
+  ...contents(otherUserPage, states["other-user"]),
+  ...contents(popupPage, states.popup),
+  ...contents(sessionsPage, states.sessions),
 ])("%s: no link, button or text begins or ends with white space", (_name, { main }) => {
   const inline = "a|bdi|button|code|dd|dt|h1|span|strong|time";
   const edges = String(main).match(

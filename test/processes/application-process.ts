@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import path from "node:path";
 import { buildPackage } from "../support/build.js";
@@ -134,6 +135,21 @@ export class ApplicationProcess {
     if (answer.status === 200 && answer.text.includes('"authenticated":true'))
       this.#tally.signedIn += 1;
     return answer;
+  }
+
+  /** Whether SIGSTOP has stopped it. */
+  get isSuspended(): boolean {
+    const stat = readFileSync(`/proc/${String(this.#child.pid)}/stat`, "utf8");
+    // After the name, which may contain any character.
+    return stat.slice(stat.lastIndexOf(")") + 2).startsWith("T");
+  }
+
+  suspend(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#child.kill("SIGCONT");
   }
 
   async kill(

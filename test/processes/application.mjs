@@ -5,6 +5,7 @@ import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/express";
 import { dyingStore } from "./dying-store.mjs";
 import { openStore } from "./open-store.mjs";
+import { suspendAtRequest, suspendingStore } from "./suspending.mjs";
 
 /** @type {import("./process-options.js").ProcessOptions} */
 const options = JSON.parse(process.argv[2] ?? "{}");
@@ -41,6 +42,7 @@ const apis = {
   billing: { url: "https://billing.internal/", resource: "https://billing.example.com" },
 };
 const { store, close } = await openStore(options.store);
+suspendAtRequest(options.suspension);
 const auth = idpAuth({
   env: {},
   secretKey,
@@ -51,7 +53,7 @@ const auth = idpAuth({
   httpTimeout,
   scope: ["openid", "email", "profile", "offline_access"],
   baseUrl: "http://app.example",
-  store: dyingStore(store, options.death),
+  store: suspendingStore(dyingStore(store, options.death), options.suspension),
   clock,
   backchannelLogout: true,
   apis,

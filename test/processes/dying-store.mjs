@@ -1,3 +1,5 @@
+import { writesAround } from "./writes-around.mjs";
+
 /**
  * A store whose process dies of one of its writes, as by `kill -9`: nothing is finished, nobody is
  * told.
@@ -9,11 +11,7 @@
 export function dyingStore(store, death) {
   if (death === undefined) return store;
   let calls = 0;
-  /**
-   * @template Result
-   * @param {string} method
-   * @param {() => Promise<Result>} work
-   */
+  /** @type {import("./writes-around.mjs").Around} */
   async function around(method, work) {
     if (method !== death?.method) return work();
     calls += 1;
@@ -23,15 +21,5 @@ export function dyingStore(store, death) {
     if (isLast) process.kill(process.pid, "SIGKILL");
     return result;
   }
-  return {
-    name: store.name,
-    ...(store.problems && { problems: store.problems }),
-    get: (key) => store.get(key),
-    insert: (key, entry) => around("insert", () => store.insert(key, entry)),
-    touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => around("delete", () => store.delete(key)),
-    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
-    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
-    replace: (key, entry, version) => around("replace", () => store.replace(key, entry, version)),
-  };
+  return writesAround(store, around);
 }

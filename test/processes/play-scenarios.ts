@@ -42,10 +42,14 @@ export const OF_THE_PROCESSES: readonly NamedScenario[] = [
   ["[R5] a logout wins over a refresh elsewhere", logoutDuringRefresh],
   ["a logout wins over a refresh for an API elsewhere", logoutDuringApiRefresh],
   ["[S3] [S4] [R3] kill -9 of the refresher at each step", killedRefresher],
-  ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
   ["[R16] two versions of the record format", recordFormats],
   ["SECRET_KEY rotated in two phases", keyRotation],
   ["[S8] rolling restart by SIGTERM under load", rollingRestart],
+];
+
+/** Two minutes of processes that are killed and started again. */
+export const AT_EACH_STEP: readonly NamedScenario[] = [
+  ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
 ];
 
 /**

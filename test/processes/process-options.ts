@@ -17,6 +17,17 @@ export interface Death {
   readonly moment: "before" | "after";
 }
 
+/** Where a process suspends itself (SIGSTOP), once. */
+export type Suspension =
+  | {
+      readonly method: Death["method"];
+      readonly number: number;
+      /** `during`: the command is on its way, and nobody has read the server's reply. */
+      readonly moment: Death["moment"] | "during";
+    }
+  /** Everything is checked, and the token request is not sent yet. */
+  | { readonly method: "send"; readonly grant: "refresh_token" | "authorization_code" };
+
 /** What an application process is told when it starts. */
 export interface ProcessOptions {
   readonly store: StoreOptions;
@@ -33,4 +44,5 @@ export interface ProcessOptions {
    */
   readonly speed?: number;
   readonly death?: Death;
+  readonly suspension?: Suspension;
 }

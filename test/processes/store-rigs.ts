@@ -77,7 +77,8 @@ export const POSTGRES: StoreRig = {
   name: "postgres",
   async start() {
     if ((await ensurePostgres()) === undefined) return undefined;
-    const server = await startPostgres();
+    // Some scenarios run dozens of processes at once, each with a pool of its own.
+    const server = await startPostgres({ settings: { max_connections: "500" } });
     return {
       options: { kind: "postgres", url: server.url, listens: true },
       server,

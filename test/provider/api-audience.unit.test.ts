@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TokenTarget } from "../../src/ports/provider.js";
 import type { SpentRefresh } from "../../src/record/credentials.js";
-import {
-  askedAtLogin,
-  checkAudience,
-  missingScopes,
-  targetParameters,
-} from "../../src/provider/api-audience.js";
+import { askedAtLogin } from "../../src/config/api-scopes.js";
+import { checkAudience, missingScopes, targetParameters } from "../../src/provider/api-audience.js";
 
 const ANY = "https://idp.example";
 const ENTRA = "https://login.microsoftonline.com/11111111-2222-4333-8444-555555555555/v2.0";

@@ -1,23 +1,23 @@
 import { EventHub } from "../../src/events/event-hub.js";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { allowsHttp } from "../../src/provider/provider-metadata.js";
 import type { ProviderSettings } from "../../src/config/setting-table.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
+import {
+  NONCE,
+  REDIRECT_URI,
+  rejection,
+  startRig,
+  unavailable,
+  VERIFIER,
+  type Rig,
+} from "./rig.js";
+import { rig, shareRig } from "./shared-rig.js";
 
-let rig: Rig;
-let settings: Rig["idp"]["settings"];
-beforeAll(async () => {
-  rig = await startRig();
-  settings = { ...rig.idp.settings };
-});
-afterAll(() => rig.idp.stop());
-beforeEach(() => {
-  rig = renewed(rig, settings);
-});
+shareRig();
 
 const fetches = () => rig.idp.requestsTo("discovery").length;
 
@@ -26,7 +26,11 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     "reports the issuer and whether it sends iss (%s)",
     async (announceIss) => {
       rig.idp.settings.announceIss = announceIss;
-      expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
+      expect(await rig.provider.facts()).toEqual({
+        issuer: rig.idp.issuer,
+        sendsIss: announceIss,
+        cancelled: "access_denied",
+      });
     },
   );
 
@@ -35,6 +39,39 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     await Promise.all(Array.from({ length: 10 }, () => rig.provider.facts()));
     await rig.provider.facts();
     expect(fetches()).toBe(1);
+  });
+
+  it("is fetched first and once, and every request of a sign-in goes to an address in it", async () => {
+    const { issuer } = rig.idp;
+    const paths = ["authorize", "token", "userinfo", "jwks"];
+    const moved = (name: string) => `${issuer}/elsewhere/${name}`;
+    const requested: string[] = [];
+    const provider = rig.settingsWith({}, (input, init) => {
+      const url = input as string;
+      requested.push(url);
+      return fetch(url.replace("/elsewhere/", "/"), init);
+    });
+    rig.idp.settings.claimsInIdToken = false;
+    rig.idp.discoveryDocument = (document) =>
+      Object.fromEntries(
+        Object.entries(document).map(([name, value]) => [
+          name,
+          paths.find((path) => value === `${issuer}/${path}`) === undefined
+            ? value
+            : (value as string).replace(issuer, `${issuer}/elsewhere`),
+        ]),
+      );
+    const request = { redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER };
+    const { url } = await provider.authorizationUrl(request);
+    expect(url.split("?")[0]).toBe(moved("authorize"));
+    const location = await rig.idp.signInCode(url.replace("/elsewhere/", "/"));
+    const code = new URL(location).searchParams.get("code") ?? "";
+    const { idInfo } = await provider.exchange({ ...request, code });
+    expect(idInfo.email).toBe("ada@example.com");
+    expect(requested).toEqual([
+      `${issuer}/.well-known/openid-configuration`,
+      ...["token", "jwks", "userinfo"].map(moved),
+    ]);
   });
 
   it("is fetched again in the background when it is older than an hour; nobody waits", async () => {
@@ -389,6 +426,7 @@ describe("[START-3] http", () => {
       await expect(provider({}).facts()).resolves.toEqual({
         issuer: "https://idp.example",
         sendsIss: false,
+        cancelled: "access_denied",
       });
       await expect(provider({ [name]: "http://idp.example/x" }).facts()).rejects.toBeInstanceOf(
         ProviderUnavailableError,

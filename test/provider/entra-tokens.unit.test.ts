@@ -34,6 +34,7 @@ async function scopesSent(
       clientSecret: "client secret",
       issuer,
       privateKey: null,
+      appleTeamId: null,
       certificate: null,
       clientAssertionAudience: null,
       scope: ["openid", "email", "offline_access"],

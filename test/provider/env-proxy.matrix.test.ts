@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import { signIn, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 import { startHttpsFront, type HttpsFront } from "../browser/https-front.js";
-import { hasNode, nodeBinary, PREPARATION } from "../recipes/recipe.js";
+import { PREPARATION } from "../recipes/recipe.js";
 import { buildPackage } from "../support/build.js";
 import { startConnectProxy, type ConnectProxy } from "../support/connect-proxy.js";
 
@@ -23,9 +23,7 @@ idpAuth({ log: false }).mount(app);
 const server = app.listen(0, "127.0.0.1", () => console.log(server.address().port));
 `;
 
-const installed = await hasNode();
-
-describe.skipIf(!installed)("NODE_USE_ENV_PROXY", () => {
+describe("NODE_USE_ENV_PROXY", () => {
   let provider: TestProvider;
   let front: HttpsFront;
   let proxy: ConnectProxy;
@@ -60,7 +58,7 @@ describe.skipIf(!installed)("NODE_USE_ENV_PROXY", () => {
 
   /** Signs a user in at an application of its own process. Returns where the proxy led. */
   async function proxied(env: Readonly<Record<string, string>>): Promise<string[]> {
-    const child = spawn(nodeBinary(), ["--input-type=module", "--eval", APPLICATION], {
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", APPLICATION], {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], ...settings, ...env },
       stdio: ["ignore", "pipe", "inherit"],

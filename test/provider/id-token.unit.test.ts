@@ -52,7 +52,7 @@ function keys(isSigned = true) {
 }
 const trusting = (isSigned = true) => ({
   jwks: keys(isSigned).jwks,
-  checkFlow: () => undefined,
+  checkFlow: () => [],
 });
 const tenants = (keyFits: Tenants["keyFits"] = () => true) =>
   ({ issuerFor: () => TENANT, keyFits }) as unknown as Tenants;
@@ -118,7 +118,7 @@ describe("an encrypted token", () => {
     const { jwks, verify } = keys();
     const error: unknown = await verifyIdToken(`${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, EXPECTED, {
       jwks,
-      checkFlow: () => undefined,
+      checkFlow: () => [],
     }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ProviderUnavailableError);
     expect(error).toMatchObject({ reason: "id_token_encrypted", isMisconfiguration: true });
@@ -135,6 +135,7 @@ describe("the signature", () => {
     const checkFlow = (each: unknown) => {
       expect(verify).not.toHaveBeenCalled();
       checked.push(each);
+      return [];
     };
     const { claims, doubts } = await verifyIdToken(text, EXPECTED, { jwks, checkFlow, signal });
     expect([claims, doubts]).toEqual([CLAIMS, []]);
@@ -164,7 +165,7 @@ describe("the signature", () => {
     ).rejects.toBe(own);
     const wrong = token({ alg: "RS256" }, { ...CLAIMS, at_hash: "AAAA" });
     await expect(
-      verifyIdToken(wrong, EXPECTED, { jwks, checkFlow: () => undefined }),
+      verifyIdToken(wrong, EXPECTED, { jwks, checkFlow: () => [] }),
     ).rejects.toMatchObject({
       reason: "id_token_at_hash",
     });
@@ -179,7 +180,7 @@ describe("the signature", () => {
     await verifyIdToken(
       token({ alg: "RS256" }, { ...CLAIMS, iss: TENANT }),
       { ...EXPECTED, tenants: tenants(keyFits) },
-      { jwks, checkFlow: () => undefined },
+      { jwks, checkFlow: () => [] },
     );
     const fits = verify.mock.calls[0]?.[0].keyFits;
     expect([fits?.("fits"), fits?.("another")]).toEqual([true, false]);
@@ -265,6 +266,7 @@ describe("what this machine's clock or the configuration can cause is a doubt, a
   it.each<[Doubt, RegExp]>([
     [{ reason: "iat", seconds: 10 }, /at least 10 s ahead of .* IDP_CLOCK_TOLERANCE is 5 s/],
     [{ reason: "nbf", seconds: 10 }, /at least 10 s ahead of/],
+    [{ reason: "iat", seconds: 10, isOlder: true }, /10 s before .* IDP_CLOCK_TOLERANCE is 5 s/],
     [{ reason: "exp", seconds: 10 }, /at least 10 s behind/],
     [{ reason: "aud", value: "d" }, /"d" .* IDP_TRUSTED_AUDIENCES/],
     [{ reason: "aud", value: "d\nforged line" }, /another value/],

@@ -1,22 +1,16 @@
-import { createPublicKey, generateKeyPair } from "node:crypto";
+import { generateKeyPair, createPublicKey } from "node:crypto";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/record/credentials.js";
 import { byStranger, STRANGER } from "../support/stranger.js";
-import { refused, rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
+import { refused, rejection, unavailable, type Rig } from "./rig.js";
+import { rig, shareRig } from "./shared-rig.js";
 
 const generate = promisify(generateKeyPair);
-let rig: Rig;
-let settings: Rig["idp"]["settings"];
 let signedIn: SignIn;
 
-beforeAll(async () => {
-  rig = await startRig();
-  settings = { ...rig.idp.settings };
-});
-afterAll(() => rig.idp.stop());
+shareRig();
 beforeEach(async () => {
-  rig = renewed(rig, settings);
   signedIn = await rig.exchange();
   rig.idp.requests.length = 0;
 });

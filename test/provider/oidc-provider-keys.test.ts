@@ -67,6 +67,16 @@ afterEach(async () => {
   await provider.stop();
 });
 
+/** Half an hour later, the application has another access token. */
+async function expectRefresh(browser: CookieBrowser): Promise<void> {
+  const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
+  const first = await tokenNow();
+  ahead = 1_900_000;
+  const second = await tokenNow();
+  expect([typeof first, typeof second]).toEqual(["string", "string"]);
+  expect(first).not.toBe(second);
+}
+
 it.each<[string, () => KeyObject]>([
   ["RSA", () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey],
   ["P-256", () => next],
@@ -78,12 +88,7 @@ it.each<[string, () => KeyObject]>([
     const revoked: unknown[] = [];
     auth.on("logout", (event) => revoked.push(event.revoked));
     await browser.follow("/idpauth/login/");
-    const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
-    const first = await tokenNow();
-    ahead = 1_900_000;
-    const second = await tokenNow();
-    expect([typeof first, typeof second]).toEqual(["string", "string"]);
-    expect(first).not.toBe(second);
+    await expectRefresh(browser);
     await browser.get("/idpauth/logout/?response=json");
     await settled(auth);
     expect(revoked).toEqual([true]);
@@ -106,16 +111,11 @@ describe("oidc-provider that requires pushed requests, with a key", () => {
     const { browser, auth } = await start([next], true, { logoutAtProvider: true });
     const revoked: unknown[] = [];
     auth.on("logout", (event) => revoked.push(event.revoked));
-    const login = await browser.get("/idpauth/login/");
+    const login = await browser.navigate("/idpauth/login/");
     const address = new URL(login.location ?? "");
     expect([...address.searchParams.keys()]).toEqual(["client_id", "request_uri"]);
     await browser.follow(address.href);
-    const tokenNow = async () => ((await browser.get("/token")).json() as { token: unknown }).token;
-    const first = await tokenNow();
-    ahead = 1_900_000;
-    const second = await tokenNow();
-    expect([typeof first, typeof second]).toEqual(["string", "string"]);
-    expect(first).not.toBe(second);
+    await expectRefresh(browser);
     const page = await browser.follow("/idpauth/logout/");
     expect(page.url.origin).toBe(provider.issuer);
     const signedOut = await confirmLogout(browser, page);
@@ -127,7 +127,7 @@ describe("oidc-provider that requires pushed requests, with a key", () => {
 
   it("accepts each address once", async () => {
     const { browser } = await start([next], true);
-    const { location = "" } = await browser.get("/idpauth/login/");
+    const { location = "" } = await browser.navigate("/idpauth/login/");
     await browser.follow(location);
     const again = await new CookieBrowser({ origin: new URL(location).origin }).get(location);
     expect(again.location).toContain("error=invalid_request_uri");

@@ -6,6 +6,7 @@ import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express
 import { ApiTokenError, type IdpAuthOptions } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startOidcProvider, type OidcProvider } from "../support/oidc-provider.js";
+import { optionsFor } from "../support/options-for.js";
 
 // Tokens for several resources of oidc-provider, whose resource indicators (RFC 8707) this project
 // did not write.
@@ -27,12 +28,7 @@ async function start(apis: NonNullable<IdpAuthOptions["apis"]>): Promise<CookieB
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   provider = await startOidcProvider({ application: origin, resources: [ORDERS, BILLING, OTHER] });
   auth = idpAuth({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    issuer: provider.issuer,
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...optionsFor(provider),
     log: false,
     apis,
   });

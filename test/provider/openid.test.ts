@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 import type { SignIn } from "../../src/record/credentials.js";
@@ -11,30 +11,18 @@ import {
   REDIRECT_URI,
   refused,
   rejection,
-  renewed,
   SESSION,
-  startRig,
   unavailable,
   VERIFIER,
   type Rig,
 } from "./rig.js";
+import { AUTHORIZATION_PARAMETERS } from "../support/authorization-parameters.js";
+import { rig, shareRig } from "./shared-rig.js";
 
-let rig: Rig;
-let settings: Rig["idp"]["settings"];
 let elsewhere: Server | undefined;
 
-beforeAll(async () => {
-  rig = await startRig();
-  settings = { ...rig.idp.settings };
-});
-beforeEach(() => {
-  rig = renewed(rig, settings);
-});
+shareRig();
 afterEach(() => elsewhere?.close());
-afterAll(async () => {
-  rig.idp.clearFaults();
-  await rig.idp.stop();
-});
 
 const ENCRYPTED = `${Buffer.from('{"alg":"RSA-OAEP","enc":"A256GCM"}').toString("base64url")}.a.b.c.d`;
 const SOMEBODY_ELSE = { sub: "somebody-else" };
@@ -56,19 +44,7 @@ describe("the authorization request", () => {
       ).url,
     );
     expect(url.origin + url.pathname).toBe(`${rig.idp.issuer}/authorize`);
-    expect([...url.searchParams.keys()].sort()).toEqual(
-      [
-        "client_id",
-        "code_challenge",
-        "code_challenge_method",
-        "nonce",
-        "prompt",
-        "redirect_uri",
-        "response_type",
-        "scope",
-        "state",
-      ].sort(),
-    );
+    expect([...url.searchParams.keys()].sort()).toEqual(AUTHORIZATION_PARAMETERS);
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       response_type: "code",
       client_id: rig.idp.clientId,
@@ -428,7 +404,12 @@ describe("the code exchange", () => {
       { kind: "status", status: 401, body: { error: "invalid_client" } },
       unavailable("invalid_client"),
     ],
-    ["403", { kind: "status", status: 403 }, refused("http_403")],
+    ["403", { kind: "status", status: 403 }, unavailable("http_403")],
+    [
+      "403 unauthorized_client",
+      { kind: "status", status: 403, body: { error: "unauthorized_client" } },
+      unavailable("unauthorized_client"),
+    ],
     [
       "403 with an unknown error",
       { kind: "status", status: 403, body: { error: "denied_by_rule" } },
@@ -883,6 +864,26 @@ describe("the response to a refresh", () => {
         }),
       ]);
       expect(JSON.stringify(rig.logged)).not.toContain("secret words");
+    },
+  );
+
+  it.each([
+    [400, "unauthorized_client", true],
+    [401, "unauthorized_client", true],
+    [403, "unauthorized_client", true],
+    [403, undefined, true],
+    [403, "denied", true],
+    [400, "unsupported_grant_type", false],
+    [400, "invalid_scope", false],
+    [404, undefined, false],
+  ])(
+    "%i %s: some providers say so of a wrong secret, so whether the line names it is %s",
+    async (status, error, isNamed) => {
+      rig.idp.fault("token", { kind: "status", status, body: { error } });
+      await rejection(rig.refresh(refreshToken));
+      const [line] = rig.logged;
+      expect(line?.message).toContain("Check the client's settings at the provider.");
+      expect(line?.message.includes("IDP_CLIENT_SECRET")).toBe(isNamed);
     },
   );
 

@@ -1,36 +1,33 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createHash, generateKeyPairSync } from "node:crypto";
 import { decodeJwt } from "jose";
 import { afterEach, describe, expect, it } from "vitest";
 import { privateKeys } from "../../src/config/client-key-kinds.js";
 import type { Events } from "../../src/index.js";
 import { startTestProvider, type Fault } from "../../src/testing/provider/test-provider.js";
-import { TestClock } from "../../src/testing/test-clock.js";
-import {
-  startApplication,
-  type Application,
-  type ApplicationOptions,
-  type TestUser,
-} from "../support/application.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { type ApplicationOptions, type TestUser } from "../support/application.js";
+import { application, start as startPlain, store } from "../support/one-application.js";
 
 const LOGIN = "/idpauth/login/";
 const JSON_LOGIN = `${LOGIN}?response=json`;
 const REQUIRED = { requirePushedRequests: true };
+const EVIL = "https://evil.example";
 
-let application: Application;
-let store: WatchedStore;
+/** The options of a client that authenticates with a key, and what the provider knows of it. */
+function ownKey() {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
+    ({ publicJwk }) => publicJwk ?? [],
+  );
+  return { clientSecret: undefined, privateKey, clientJwks };
+}
+
 let failures: Events["failure"][];
 
-async function start({
-  provider = REQUIRED,
-  ...options
-}: ApplicationOptions = {}): Promise<TestUser> {
-  const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ clock, store, ...options, provider });
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await startPlain({ provider: REQUIRED, ...options });
   failures = [];
   application.auth.on("failure", (event) => failures.push(event));
-  return application.user();
+  return user;
 }
 afterEach(() => application.stop());
 
@@ -85,6 +82,39 @@ describe("a login", () => {
     expect(pushed?.params.getAll("resource")).toEqual(["https://a.example", "https://b.example"]);
     for (const name of ["state", "nonce", "code_challenge"])
       expect(pushed?.params.get(name)).toMatch(/^[\w-]{43}$/);
+  });
+
+  it("[BCP-5] has the S256 challenge of the verifier that the exchange sends, with the same redirect URI", async () => {
+    const user = await start();
+    expect((await user.signIn()).status).toBe(302);
+    const [pushed] = pushes();
+    const [exchange] = application.provider.requestsTo("token");
+    const verifier = exchange?.params.get("code_verifier") ?? "";
+    expect(verifier).toMatch(/^[\w-]{43}$/);
+    expect(createHash("sha256").update(verifier).digest("base64url")).toBe(
+      pushed?.params.get("code_challenge"),
+    );
+    expect(exchange?.params.get("redirect_uri")).toBe(pushed?.params.get("redirect_uri"));
+  });
+
+  it.each<[string, (parameters: URLSearchParams) => void]>([
+    ["[BCP-2] without state", (parameters) => parameters.delete("state")],
+    [
+      "[BCP-2] with another state",
+      (parameters) => parameters.set("state", `${parameters.get("state") ?? ""}x`),
+    ],
+    ["[ISS-1] with another issuer's iss", (parameters) => parameters.set("iss", EVIL)],
+    [
+      "[ISS-2] without the iss that the provider advertises",
+      (parameters) => parameters.delete("iss"),
+    ],
+  ])("that comes back %s is refused before the code is sent", async (_name, change) => {
+    const { clientJwks, ...keys } = ownKey();
+    const user = await start({ ...keys, provider: { ...REQUIRED, clientJwks, announceIss: true } });
+    application.provider.authorizationResponse = change;
+    expect((await user.signIn()).status).toBe(400);
+    expect(application.provider.requestsTo("token")).toEqual([]);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("signs the user in once with each address", async () => {
@@ -178,15 +208,8 @@ describe("the client of a pushed login", () => {
   );
 
   it("[BCP-18] authenticates with its key, and each attempt has a new assertion", async () => {
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
-      ({ publicJwk }) => publicJwk ?? [],
-    );
-    const user = await start({
-      clientSecret: undefined,
-      privateKey,
-      provider: { ...REQUIRED, clientJwks },
-    });
+    const { clientJwks, ...keys } = ownKey();
+    const user = await start({ ...keys, provider: { ...REQUIRED, clientJwks } });
     application.provider.fault("par", { kind: "status", status: 503, before: false, times: 1 });
     expect((await user.get(LOGIN)).status).toBe(503);
     expect((await user.signIn()).status).toBe(302);
@@ -203,17 +226,9 @@ describe("the client of a pushed login", () => {
   it.each(["token_endpoint", "endpoint"] as const)(
     "sends the audience %s",
     async (clientAssertionAudience) => {
-      const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      const clientJwks = (privateKeys.fromCode(privateKey) ?? []).flatMap(
-        ({ publicJwk }) => publicJwk ?? [],
-      );
+      const { clientJwks, ...keys } = ownKey();
       const provider = { ...REQUIRED, clientJwks, clientAssertionAudience };
-      const user = await start({
-        clientSecret: undefined,
-        privateKey,
-        clientAssertionAudience,
-        provider,
-      });
+      const user = await start({ ...keys, clientAssertionAudience, provider });
       expect((await user.signIn()).status).toBe(302);
     },
   );
@@ -245,7 +260,7 @@ describe("an outage of the endpoint for pushed requests", () => {
       "text/html; charset=utf-8",
     ]);
     expect(Number(reply.headers["Retry-After"])).toBeGreaterThan(0);
-    expect(reply.body).toContain('href="/idpauth/login/"');
+    expect(reply.body).toContain('href="/idpauth/login/?scheme=');
     expect(reply.setCookies ?? []).toEqual([]);
     expect(await store.entries()).toEqual([]);
     expect(failures).toMatchObject([{ during: "login", kind: "outage", reason }]);
@@ -311,17 +326,31 @@ describe("a refusal of a pushed request", () => {
   it.each([
     ["invalid_request", 400],
     ["invalid_scope", 400],
-    ["unauthorized_client", 403],
-    ["http_403", 403],
+    ["access_denied", 403],
   ])("%s (%i) ends that login alone, and the logins of others continue", async (error, status) => {
     const user = await start();
-    const body = error.startsWith("http_") ? undefined : { error };
-    application.provider.fault("par", { kind: "status", status, body, times: 1 });
+    application.provider.fault("par", { kind: "status", status, body: { error }, times: 1 });
     const reply = await user.get(LOGIN, { headers: { accept: "text/html" } });
     expect([reply.status, reply.setCookies ?? []]).toEqual([400, []]);
     expect(await store.entries()).toEqual([]);
     expect(failures).toMatchObject([{ during: "login", kind: "refusal", reason: error }]);
     expect(logged("provider_misconfigured")).toEqual([]);
+    expect((await application.user().signIn()).status).toBe(302);
+  });
+
+  it.each([
+    ["unauthorized_client", 403],
+    ["unauthorized_client", 400],
+    ["http_401", 401],
+    ["http_403", 403],
+  ])("%s (%i) is the operator's mistake, and delays nobody", async (reason, status) => {
+    const user = await start();
+    const body = reason.startsWith("http_") ? undefined : { error: reason };
+    application.provider.fault("par", { kind: "status", status, body, times: 1 });
+    const reply = await user.get(LOGIN);
+    expect([reply.status, reply.headers["Retry-After"]]).toEqual([503, "60"]);
+    expect(reply.body).toContain("provider_misconfigured");
+    expect(logged("provider_misconfigured").join()).toContain("IDP_CLIENT_SECRET");
     expect((await application.user().signIn()).status).toBe(302);
   });
 

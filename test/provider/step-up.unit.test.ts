@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import {
   authorizationParameters,
-  stepUpParameters,
+  stepUpAuthorizationParams,
 } from "../../src/provider/authorization-request.js";
 import type { ProviderMetadata } from "../../src/provider/provider-metadata.js";
 import type { ProviderSettings } from "../../src/config/setting-table.js";
@@ -26,7 +26,7 @@ it.each([
   ],
   ["prompt=none is left out", { acr: ["gold"] }, "none", { acr_values: "gold", prompt: [] }],
 ])("%s", (_name, stepUp, prompt, expected) => {
-  expect(stepUpParameters(stepUp, prompt)).toEqual(expected);
+  expect(stepUpAuthorizationParams(stepUp, prompt)).toEqual(expected);
 });
 
 /** The parameters by which a login requests the user's authentication. */

@@ -1,39 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { issuerTemplate } from "../../src/config/tenant-issuers.js";
 import type { Provider } from "../../src/ports/provider.js";
 import type { SignIn, Identity } from "../../src/record/credentials.js";
 import { tenantsOf } from "../../src/provider/allowed-tenants.js";
-import {
-  recordOf,
-  refused,
-  rejection,
-  renewed,
-  SESSION,
-  startRig,
-  unavailable,
-  type Rig,
-} from "./rig.js";
+import { recordOf, refused, rejection, SESSION, unavailable } from "./rig.js";
+import { rig, shareRig } from "./shared-rig.js";
 
 const TENANT = "11111111-2222-4333-8444-555555555555";
 const OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee";
 const PERSONAL = "9188040d-6c67-4c5b-b112-36a304b66dad";
 const MICROSOFT = "https://login.microsoftonline.com";
 
-let rig: Rig;
-let settings: Rig["idp"]["settings"];
 let provider: Provider;
 
-beforeAll(async () => {
-  rig = await startRig({ tenant: TENANT });
-  settings = { ...rig.idp.settings };
-});
+shareRig({ tenant: TENANT });
 beforeEach(() => {
-  rig = renewed(rig, settings);
   provider = rig.settingsWith({ allowedTenants: [TENANT] });
-});
-afterAll(async () => {
-  rig.idp.clearFaults();
-  await rig.idp.stop();
 });
 
 const never = new AbortController().signal;

@@ -35,13 +35,21 @@ const service = {
       this.open = resolve;
     });
   },
+  /** Signatures that it makes in each second. */
+  perSecond: Infinity,
+  second: 0,
+  made: 0,
   sign: async (input: Uint8Array, options: Parameters<SignAssertion>[1]) => {
-    if (service.failures > 0 || service.running >= service.limit) {
+    const second = Math.floor(run.clock.now() / 1_000);
+    if (second !== service.second) Object.assign(service, { second, made: 0 });
+    const isBusy = service.running >= service.limit || service.made >= service.perSecond;
+    if (service.failures > 0 || isBusy) {
       service.failures = Math.max(0, service.failures - 1);
       service.refused += 1;
       throw new Error("ThrottlingException");
     }
     service.running += 1;
+    service.made += 1;
     try {
       await service.opened;
       return await local!.sign(input, options);
@@ -52,7 +60,13 @@ const service = {
 };
 
 async function start(): Promise<void> {
-  Object.assign(service, { limit: Infinity, running: 0, refused: 0, failures: 0 });
+  Object.assign(service, {
+    limit: Infinity,
+    perSecond: Infinity,
+    running: 0,
+    refused: 0,
+    failures: 0,
+  });
   run = await startWatchedRun({
     clientSecret: undefined,
     privateKey: { sign: service.sign, kid: local!.kid!, alg: "ES256" },
@@ -85,23 +99,35 @@ describe("a key service that throttles", () => {
     expect(service.refused).toBe(0);
   });
 
-  it("a refused signature of logins delays neither other logins nor refreshes", async () => {
+  it("pauses sign-ins after a refused signature, and no refresh; a login in each pause tries again", async () => {
     await start();
     const [user] = await signedIn(1);
     run.clock.advance(HOUR);
-    service.failures = 20;
+    service.failures = 1;
     for (let login = 0; login < 20; login += 1) {
       const answer = await run.user().get(LOGIN);
       expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, "1"]);
     }
+    expect(service.refused).toBe(1);
     expect((await user!.get(PROBE)).json()).toMatchObject({ authenticated: true });
+    run.clock.advance(1_000);
     expect((await run.user().get(LOGIN)).status).toBe(302);
-    // The exchange of a code, which a stranger can invent.
-    const stranger = run.user();
-    const callback = await stranger.approve();
+    expect((await run.user().get(LOGIN)).status).toBe(503);
+    // Without a refused signature for half a minute, sign-ins take no turns.
+    run.clock.advance(30_000);
+    for (let login = 0; login < 5; login += 1)
+      expect((await run.user().get(LOGIN)).status).toBe(302);
+  });
+
+  it("keeps the code of a sign-in whose signature has to wait: the same address succeeds later", async () => {
+    await start();
+    const user = run.user();
+    const callback = await user.approve();
     service.failures = 1;
-    expect((await stranger.get(callback)).status).toBe(503);
-    expect((await run.user().signIn()).status).toBe(302);
+    expect((await run.user().get(LOGIN)).status).toBe(503);
+    expect((await user.get(callback)).status).toBe(503);
+    run.clock.advance(1_000);
+    expect((await user.get(callback)).status).toBe(302);
   });
 
   it("a refused signature of a refresh delays this session alone, for a second", async () => {
@@ -126,4 +152,34 @@ describe("a key service that throttles", () => {
     for (const user of users.slice(0, 4)) expect((await user.get(PROBE)).status).toBe(503);
     expect((await users[4]!.get(PROBE)).status).toBe(200);
   });
+
+  it.each([
+    ["12 logins at once and then 6 a second", 12],
+    ["6 logins a second", 0],
+  ])(
+    "with 2 signatures a second, under %s, refreshes a user a second: only the first seconds can cost a probe",
+    async (_flood, atOnce) => {
+      await start();
+      const users = await signedIn(30);
+      run.clock.advance(HOUR);
+      service.perSecond = 2;
+      const logins = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => run.user().get(LOGIN)));
+      await logins(atOnce);
+      const refused: number[] = [];
+      for (const [second, user] of users.entries()) {
+        for (let part = 0; part < 6; part += 1) {
+          await logins(1);
+          if (part === 3) {
+            const { status } = await user.get(PROBE);
+            if (status !== 200) refused.push(second);
+          }
+          run.clock.advance(1_000 / 6);
+        }
+      }
+      expect(refused.every((second) => second < 2)).toBe(true);
+      // Those of the first seconds succeed as soon as their own pause is over.
+      for (const second of refused) expect((await users[second]!.get(PROBE)).status).toBe(200);
+    },
+  );
 });

@@ -54,10 +54,11 @@ describe("[F5] what a response of the token endpoint means", () => {
       response(401, { error: "access_denied" }),
       "operator access_denied",
     ],
-    ...[200, 400].map((status): [string, ProviderResponse, string] => [
+    ...[200, 400].map((status): [string, ProviderResponse, string, string] => [
       `${String(status)} with an error of the provider's own`,
-      response(status, { error: "redirect_uri_mismatch" }),
-      "refused redirect_uri_mismatch",
+      response(status, { error: "bad_client_secret" }),
+      "refused bad_client_secret",
+      "ambiguous bad_client_secret",
     ]),
     ...[200, 400, 401, 403].map((status): [string, ProviderResponse, string] => [
       `${String(status)} invalid_client`,
@@ -69,7 +70,7 @@ describe("[F5] what a response of the token endpoint means", () => {
         (error): [string, ProviderResponse, string, string] => [
           `${String(status)} ${error}`,
           response(status, { error }),
-          `${status === 401 ? "operator" : "refused"} ${error}`,
+          `${status === 401 || error === "unauthorized_client" ? "operator" : "refused"} ${error}`,
           `operator ${error}`,
         ],
       ),
@@ -105,14 +106,13 @@ describe("[F5] what a response of the token endpoint means", () => {
       "ambiguous invalid_request",
     ]),
     ["401", response(401, ""), "operator http_401"],
-    ...[403, 404, 405, 410, 418, 422, 451].map(
-      (status): [string, ProviderResponse, string, string] => [
-        String(status),
-        response(status, ""),
-        `refused http_${String(status)}`,
-        `operator http_${String(status)}`,
-      ],
-    ),
+    ["403", response(403, ""), "operator http_403"],
+    ...[404, 405, 410, 418, 422, 451].map((status): [string, ProviderResponse, string, string] => [
+      String(status),
+      response(status, ""),
+      `refused http_${String(status)}`,
+      `operator http_${String(status)}`,
+    ]),
     ...[500, 502, 503, 504, 599, 201, 202, 204].map(
       (status): [string, ProviderResponse, string] => [
         String(status),
@@ -182,6 +182,9 @@ describe("what a response to a refresh for an API means", () => {
     [403, "", { kind: "operator", reason: "http_403" }],
     [400, { error: "invalid_request" }, { kind: "ambiguous", reason: "invalid_request" }],
     [400, "", { kind: "ambiguous", reason: "http_400" }],
+    [400, { error: "own_word" }, { kind: "ambiguous", reason: "own_word" }],
+    [200, { error: "own_word" }, { kind: "ambiguous", reason: "own_word" }],
+    [403, { error: "own_word" }, { kind: "operator", reason: "own_word" }],
     [400, { error: "slow_down" }, { kind: "outage", reason: "slow_down" }],
     [429, { error: "interaction_required" }, { kind: "outage", reason: "http_429" }],
     [503, { error: "consent_required" }, { kind: "outage", reason: "http_503" }],
@@ -210,7 +213,10 @@ describe("what a response to a pushed authorization request means", () => {
     [201, { error: "temporarily_unavailable" }, "outage", "temporarily_unavailable"],
     [400, { error: "invalid_request" }, "refused", "invalid_request"],
     [401, "", "operator", "http_401"],
-    [403, "", "refused", "http_403"],
+    [403, "", "operator", "http_403"],
+    [403, { error: "unauthorized_client" }, "operator", "unauthorized_client"],
+    [400, { error: "unauthorized_client" }, "operator", "unauthorized_client"],
+    [403, { error: "access_denied" }, "refused", "access_denied"],
     [503, "", "outage", "http_503"],
   ])("%i %j: %s", (status, body, kind, reason) => {
     expect(meaningOf(response(status, body), "push")).toMatchObject({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { DroppedTokens, Provider } from "../../src/ports/provider.js";
 import type { SignIn, Identity } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
@@ -8,30 +8,18 @@ import {
   REDIRECT_URI,
   refused,
   rejection,
-  renewed,
   SESSION,
-  startRig,
   unavailable,
   VERIFIER,
-  type Rig,
 } from "./rig.js";
+import { rig, shareRig } from "./shared-rig.js";
 
-let rig: Rig;
-let settings: Rig["idp"]["settings"];
 /** With IDP_USERINFO=always. */
 let provider: Provider;
 
-beforeAll(async () => {
-  rig = await startRig();
-  settings = { ...rig.idp.settings };
-});
+shareRig();
 beforeEach(() => {
-  rig = renewed(rig, settings);
   provider = rig.settingsWith({ userinfo: "always" });
-});
-afterAll(async () => {
-  rig.idp.clearFaults();
-  await rig.idp.stop();
 });
 
 const never = new AbortController().signal;

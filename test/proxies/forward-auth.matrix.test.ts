@@ -101,7 +101,7 @@ for (const { proxy, sample, unavailable } of PROXIES)
     function checkingApplication(provider: TestProvider, options: IdpAuthOptions): express.Express {
       const code = blocksOf(PAGE, "js")[sample] ?? "";
       const body = `${code.replace(/^import .*$/gm, "").replace("app.listen(3000);", "")}\nreturn app;`;
-      // eslint-disable-next-line @typescript-eslint/no-implied-eval -- The page's own sample.
+
       const start = new Function("express", "idpAuth", body) as (
         ...given: readonly unknown[]
       ) => express.Express;

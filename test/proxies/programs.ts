@@ -1,11 +1,20 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo, type Socket, type TcpNetConnectOpts } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { ensureProgram } from "../support/debian-package.js";
+import { findProgram } from "../../scripts/debian-program.mjs";
+import { ensureFound, ensureProgram } from "../support/debian-package.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { endingWithUs } from "../support/postgres-server.js";
@@ -22,11 +31,17 @@ export const ORIGIN = `https://${HOSTNAME}`;
 /** Where browsers of the tests come from: not the address of the proxies and their upstreams. */
 export const BROWSER_ADDRESS = "127.0.0.2";
 
+const APACHE_FOLDER = "/usr/lib/apache2/modules";
+
 /** The programs' paths. Undefined: the tests of this proxy are skipped. */
 export const PROGRAMS: Readonly<Record<ProxyName, string | undefined>> = {
   nginx: await ensureProgram("nginx", "nginx"),
   caddy: await ensureProgram("caddy", "caddy"),
-  apache: await ensureProgram("apache2", "apache2"),
+  apache: await ensureFound(
+    { name: "Apache with mod_security2", packages: "apache2 libapache2-mod-security2" },
+    async () =>
+      existsSync(`${APACHE_FOLDER}/mod_security2.so`) ? findProgram("apache2") : undefined,
+  ),
   haproxy: await ensureProgram("haproxy", "haproxy"),
 };
 
@@ -35,6 +50,8 @@ const CERTIFICATE = "/etc/ssl/app.example.com.pem";
 const KEY = "/etc/ssl/app.example.com.key";
 /** Of Apache, which can't open a stream that Node.js reads. */
 const ERROR_LOG = "error.log";
+/** Of nginx, in the configuration and in the folder. */
+const ACCESS_LOG = { page: "/var/log/nginx/app.log", file: "access.log" };
 
 /** The blocks of a page in `docs/` in one language, such as `nginx`. */
 export function blocksOf(page: string, language: string): string[] {
@@ -42,6 +59,30 @@ export function blocksOf(page: string, language: string): string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(
     ([, block = ""]) => block,
   );
+}
+
+/**
+ * The blocks of docs/deploy/proxies.md: the complete one with its limit of logins, and with what
+ * replaces a part of it.
+ */
+export function configurationsOf(name: ProxyName): Record<"complete" | "strips" | "keeps", string> {
+  const blocks = blocksOf("deploy/proxies.md", name);
+  // Apache's limit is a block of its own.
+  const limit = name === "apache" ? (blocks.splice(1, 1)[0] ?? "") : "";
+  if (blocks.length !== 3) throw new Error(`The page has other blocks for ${name}.`);
+  const [first = "", strips = "", keeps = ""] = blocks;
+  const complete = first.replace(/^ {2}ProxyPass /m, (line) => limit + line);
+  const replaced = {
+    nginx: /^ {2}location [^]*(?=^\}$)/m,
+    caddy: /^ {2}reverse_proxy .*\n/m,
+    apache: /^ {2}ProxyPass .*\n/m,
+    haproxy: /^ {2}default_backend [^]*/m,
+  }[name];
+  const replacedBy = (block: string): string => {
+    if (!replaced.test(complete)) throw new Error(`Nothing to replace for ${name}.`);
+    return complete.replace(replaced, () => block);
+  };
+  return { complete, strips: replacedBy(strips), keeps: replacedBy(keeps) };
 }
 
 export interface ProxyOptions {
@@ -72,6 +113,8 @@ export interface RunningProxy {
   };
   /** What the program has written last. */
   log(): string;
+  /** Its access log, if the configuration names one (nginx). */
+  accessLog(): string;
   /** Replaces a text in the configuration, and lets the program read it again (nginx). */
   reload(before: string, after: string): void;
   stop(): Promise<void>;
@@ -101,6 +144,7 @@ const PREPARE: Readonly<Record<ProxyName, Prepare>> = {
       .map((each) => `${each}_temp_path ${folder}/${each};`)
       .join(" ");
     const listening = configuration
+      .replaceAll(ACCESS_LOG.page, path.join(folder, ACCESS_LOG.file))
       .replace(/\blisten 443\b/, `listen 127.0.0.1:${String(port)}`)
       .replace(/\blisten 80\b/, `listen 127.0.0.1:${String(httpPort)}`);
     const text = `${isRoot ? "user root;" : ""}
@@ -132,9 +176,16 @@ ${site}`;
 
   apache(configuration, { folder, port, httpPort }) {
     const file = path.join(folder, "apache.conf");
-    const modules = ["mpm_event", "authz_core", "socache_shmcb", ...APACHE_MODULES]
-      .map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`)
+    const limits = configuration.includes("SecRule ") ? ["unique_id", "security2"] : [];
+    const modules = ["mpm_event", "authz_core", "socache_shmcb", ...APACHE_MODULES, ...limits]
+      .map((name) => `LoadModule ${name}_module ${APACHE_FOLDER}/mod_${name}.so`)
       .join("\n");
+    // Debian's own configuration of mod_security2 names a folder for its counts.
+    const counts = path.join(folder, "counts");
+    mkdirSync(counts);
+    // Root starts a process of another user, whose name is below.
+    chmodSync(folder, 0o711);
+    chmodSync(counts, 0o777);
     const listening = configuration
       .replace("*:443>", `127.0.0.1:${String(port)}>`)
       .replace("*:80>", `127.0.0.1:${String(httpPort)}>`);
@@ -145,6 +196,7 @@ DefaultRuntimeDir ${folder}
 PidFile ${folder}/apache.pid
 ErrorLog ${folder}/${ERROR_LOG}
 ${isRoot ? "User nobody\nGroup nogroup" : ""}
+${limits.length > 0 ? `SecDataDir ${counts}` : ""}
 Listen 127.0.0.1:${String(port)}
 Listen 127.0.0.1:${String(httpPort)}
 ${listening}`;
@@ -208,6 +260,7 @@ async function startedIn(
     certificate: cert,
     browser: { origin: ORIGIN, proxied: { [ORIGIN]: tunnel.port } },
     log: program.log,
+    accessLog: () => readFileSync(path.join(folder, ACCESS_LOG.file), "utf8"),
     reload(before, after) {
       writeFileSync(file, replacedIn(readFileSync(file, "utf8"), { [before]: after }));
       program.reload();

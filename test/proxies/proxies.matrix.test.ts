@@ -5,6 +5,8 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { WebSocket } from "ws";
 import { CookieBrowser, type FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
+import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
 import { startUpstream, type ApplicationOptions, type Upstream } from "./application.js";
 import {
   openClient,
@@ -17,6 +19,7 @@ import {
 import {
   blocksOf,
   BROWSER_ADDRESS,
+  configurationsOf,
   HOSTNAME,
   ORIGIN,
   PROGRAMS,
@@ -66,25 +69,6 @@ const messageOf = async (socket: WebSocket): Promise<string> => {
   const [data] = (await once(socket, "message")) as [Buffer];
   return data.toString();
 };
-
-/** The page's blocks: the complete one, and what replaces a part of it. */
-function configurationsOf(name: ProxyName): Record<"complete" | "strips" | "keeps", string> {
-  const blocks = blocksOf("deploy/proxies.md", name);
-  expect(blocks).toHaveLength(3);
-  const [complete = "", strips = "", keeps = ""] = blocks;
-  const replaced = {
-    nginx: /^ {2}location [^]*(?=^\}$)/m,
-    caddy: /^ {2}reverse_proxy .*\n/m,
-    apache: /^ {2}ProxyPass .*\n/m,
-    haproxy: /^ {2}default_backend [^]*/m,
-  }[name];
-  expect(complete).toMatch(replaced);
-  return {
-    complete,
-    strips: complete.replace(replaced, () => strips),
-    keeps: complete.replace(replaced, () => keeps),
-  };
-}
 
 /** The documentation's complete configurations of a program that speak https. */
 function completeBlocks(name: ProxyName, https: RegExp): (readonly [page: string, text: string])[] {
@@ -222,36 +206,6 @@ describe.each(NAMES)("%s", (name) => {
       const headers = { host: `${HOSTNAME}:8443` };
       expect((await user.get(target, { headers })).json()).toEqual({ target, ...headers });
     });
-
-    if (name === "nginx") {
-      it("limits each client's logout tokens on its own", async () => {
-        const target = "/idpauth/backchannel-logout";
-        const limited = new CookieBrowser(proxy.browser);
-        const send = { method: "POST" };
-        const many = Array.from({ length: 60 }, () => limited.get(target, send));
-        const statuses = (await Promise.all(many)).map(({ status }) => status);
-        expect(statuses).toContain(503);
-        const client = await openHttp2(proxy, limited, "127.0.0.1");
-        clients.push(client);
-        const others = await Promise.all(
-          Array.from({ length: 5 }, () => get(client, target, "POST")),
-        );
-        expect(others.map(({ status }) => status)).not.toContain(503);
-      });
-
-      it("limits each client's logins on its own", async () => {
-        const browser = new CookieBrowser(proxy.browser);
-        const loginsFrom = async (address: string, count: number) => {
-          const client = await openHttp2(proxy, browser, address);
-          clients.push(client);
-          const logins = Array.from({ length: count }, () => get(client, "/idpauth/login/"));
-          return (await Promise.all(logins)).map(({ status }) => status);
-        };
-        // Not the address of the other tests, which sign in.
-        expect(await loginsFrom("127.0.0.9", 100)).toContain(503);
-        expect(await loginsFrom("127.0.0.10", 5)).not.toContain(503);
-      });
-    }
 
     it.each(PROTOCOLS)("%s carries a guarded page and a POST to the API", async (protocol) => {
       const { user } = await signedIn();
@@ -413,5 +367,97 @@ describe.each(NAMES)("%s", (name) => {
       await user.get("/portal/seen");
       expect(upstream.requests()).toBe(before + 1);
     });
+  });
+});
+
+describe.skipIf(PROGRAMS.nginx === undefined)("nginx's complete configuration", () => {
+  const { complete } = configurationsOf("nginx");
+  let upstream: Upstream;
+  const stops: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    upstream.use({ baseUrl: ORIGIN });
+  });
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+  });
+  afterAll(() => upstream.stop());
+
+  async function start(port = upstream.port): Promise<RunningProxy> {
+    const proxy = await startProxy("nginx", {
+      configuration: complete,
+      upstreams: { "localhost:3000": port },
+    });
+    stops.push(() => proxy.stop());
+    return proxy;
+  }
+
+  it("logs a sign-in without its queries, so that no code and no state is in a log", async () => {
+    const proxy = await start();
+    const user = new CookieBrowser(proxy.browser);
+    const { text, trail } = await user.follow("/reports?month=10");
+    expect(text).toBe("reports of ada");
+    await eventually(async () => {
+      expect(proxy.accessLog()).toContain('"GET /idpauth/login-callback HTTP/1.1" 302');
+    });
+    const callback = trail.find(({ url }) => url.pathname.endsWith("/login-callback"))?.url;
+    const secrets = ["code", "state"].map((name) => callback?.searchParams.get(name) ?? "");
+    expect(secrets.filter((secret) => secret.length < 20)).toEqual([]);
+    for (const text of ["?", "month=10", ...secrets]) {
+      expect(proxy.accessLog()).not.toContain(text);
+      expect(proxy.log()).not.toContain(text);
+    }
+  });
+
+  it("logs requests above the limit in the access log alone, and requests without a response with their query in the error log", async () => {
+    const target = "/idpauth/login-callback?code=a-code";
+    const limiting = await start();
+    const many = new CookieBrowser(limiting.browser);
+    await Promise.all(Array.from({ length: 80 }, () => many.get(target)));
+    await eventually(async () => {
+      expect(limiting.accessLog()).toContain('"GET /idpauth/login-callback HTTP/1.1" 429');
+    });
+    expect(limiting.log()).not.toContain("a-code");
+
+    const alone = await start(await freePort());
+    expect((await new CookieBrowser(alone.browser).get(target)).status).toBe(502);
+    await eventually(async () => {
+      expect(alone.log()).toContain(`"GET ${target} HTTP/1.1"`);
+    });
+    expect(alone.accessLog()).not.toContain("a-code");
+  });
+
+  it("with the locations for maintenance responds with 503 outside /idpauth/, and sessions continue", async () => {
+    const [, maintenance = ""] = blocksOf("how-to/upgrades-and-keys.md", "nginx");
+    const proxy = await start();
+    const user = new CookieBrowser(proxy.browser);
+    expect((await user.follow("/reports")).text).toBe("reports of ada");
+    const client = await openHttp2(proxy, user);
+    stops.push(async () => client.close());
+    const request = client.open("GET", "/api/orders/events");
+    request.end();
+    const events = await request.response;
+    expect(await events.next()).toBe("data: first\n\n");
+
+    const pass = `proxy_pass http://127.0.0.1:${String(upstream.port)};`;
+    const open = `  location / {\n    ${pass}\n  }\n`;
+    const closed = maintenance.replace("proxy_pass http://localhost:3000;", pass);
+    expect(closed).toContain(pass);
+    proxy.reload(open, closed);
+    await expect.poll(async () => (await user.get("/reports")).status).toBe(503);
+    const { headers } = await user.get("/reports");
+    expect(headers).toMatchObject({
+      "retry-after": "600",
+      "strict-transport-security": "max-age=31536000",
+    });
+    expect((await user.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
+    const other = new CookieBrowser(proxy.browser);
+    expect((await other.follow("/idpauth/login/")).status).toBe(200);
+    expect((await user.get("/idpauth/logout/?response=json")).status).toBe(200);
+    // The old worker still serves it, and the sign-out ends it.
+    expect(await events.rest().catch(() => "broken off")).toMatch(/^(?:|broken off)$/);
+
+    proxy.reload(closed, open);
+    await expect.poll(async () => (await other.get("/reports")).text).toBe("reports of ada");
   });
 });

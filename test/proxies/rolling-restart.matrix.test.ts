@@ -16,6 +16,7 @@ import { endingWithUs } from "../support/postgres-server.js";
 import { startRedis, type RedisServer } from "../support/redis-server.js";
 import {
   blocksOf,
+  configurationsOf,
   HOSTNAME,
   ORIGIN,
   PROGRAMS,
@@ -31,6 +32,18 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const PAGE = "how-to/upgrades-and-keys.md";
 const PAGE_TEXT = readFileSync(path.join(ROOT, "docs", PAGE), "utf8");
 const CONNECTIONS = 20;
+
+/** The page's block in the complete configuration of docs/deploy/proxies.md. */
+function configurationOf(proxy: "haproxy" | "nginx"): string {
+  const [block = ""] = blocksOf(PAGE, proxy);
+  const { complete } = configurationsOf(proxy);
+  const changed =
+    proxy === "haproxy"
+      ? complete.replace(/^backend app\n[^]*/m, () => block)
+      : block + complete.replace("proxy_pass http://localhost:3000;", "proxy_pass http://app;");
+  expect(changed).not.toContain("localhost:3000");
+  return changed;
+}
 
 let provider: TestProvider;
 let redis: RedisServer;
@@ -278,7 +291,7 @@ describe.each(["haproxy", "nginx"] as const)("two processes behind %s", (proxy) 
       const [, drain = ""] = /DRAIN_SECONDS=(\d+)/.exec(section) ?? [];
       const running = [await startProcess(first, drain), await startProcess(second, drain)];
       const front = await startProxy(proxy, {
-        configuration: blocksOf(PAGE, proxy)[0] ?? "",
+        configuration: configurationOf(proxy),
         upstreams: { "localhost:3001": first, "localhost:3002": second },
       });
       stops.push(() => front.stop());

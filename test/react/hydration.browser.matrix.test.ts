@@ -10,12 +10,10 @@ import { bundle, startPageServer, type PageServer } from "./page-server.js";
 const executablePath = await chromiumForTests();
 type Status = "signed-in" | "signed-out" | "loading";
 
-const EIGHTEEN = path.join(import.meta.dirname, "react-18");
+const EIGHTEEN = path.resolve(import.meta.dirname, "../recipes/react-18");
 const VERSIONS = [
   ["19", undefined],
-  ...((await installFramework(EIGHTEEN))
-    ? [["18", path.join(EIGHTEEN, "node_modules")] as const]
-    : []),
+  ...((await installFramework(EIGHTEEN)) ? [["18", EIGHTEEN] as const] : []),
 ] as const;
 
 it.skipIf(VERSIONS.length === 1)("the types are correct with those of React 18, too", async () => {

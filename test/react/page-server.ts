@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { rolldown } from "rolldown";
+import { packageFolder } from "../../scripts/lock-files.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** Strict: the package needs no inline script and no inline style. */
@@ -17,21 +18,18 @@ export interface PageServer {
 /**
  * Bundles a module with React in its development build, which reports mismatches on the console.
  *
- * @param react the folder with the packages `react` and `react-dom`
+ * @param react the folder that the packages `react` and `react-dom` are installed for
  */
-export async function bundle(
-  file: string,
-  react = path.join(ROOT, "node_modules"),
-): Promise<string> {
+export async function bundle(file: string, react = ROOT): Promise<string> {
   const bundled = await rolldown({
     input: path.join(import.meta.dirname, file),
     platform: "browser",
     resolve: {
       extensionAlias: { ".js": [".ts"] },
       alias: {
-        react: path.join(react, "react"),
-        "react-dom": path.join(react, "react-dom"),
-        scheduler: path.join(react, "scheduler"),
+        react: packageFolder(react, "react"),
+        "react-dom": packageFolder(react, "react-dom"),
+        scheduler: packageFolder(react, "scheduler"),
       },
     },
     tsconfig: false,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import { attacksOn, breachesBy, MARK, signedOut, signInAt } from "./hostile.js";
 import { ORIGIN, type RunningRecipe } from "./recipe.js";
 

@@ -1,6 +1,7 @@
-import { runtime, testHandlerRecipe, witnessed } from "./handler-recipe.js";
+import { testHandlerRecipe, witnessed } from "./handler-recipe.js";
+import { program } from "./recipe.js";
 
-// Needs a network for the first installation of test/recipes/bun and test/recipes/deno.
+// Needs a network for the first installation of test/recipes.
 
 await testHandlerRecipe({
   framework: "bun",
@@ -10,7 +11,7 @@ await testHandlerRecipe({
     witnessed(code, "./ran.ts")
       .replace('"/": ', '"/ran": () => Response.json(ran),\n    $&')
       .replace("port:", 'hostname: "127.0.0.1",\n  port:'),
-  runtime: runtime("bun", "bun/bin/bun.exe"),
+  runtime: program("bun", "bun"),
   serve: ["run", "server.ts"],
 });
 
@@ -25,6 +26,6 @@ await testHandlerRecipe({
         '$&\n  { pattern: new URLPattern({ pathname: "/ran" }), handler: () => Response.json(ran) },',
       )
       .replace("{ port:", '{ hostname: "127.0.0.1", port:'),
-  runtime: runtime("deno", "deno/bin.cjs"),
+  runtime: program("deno", "deno"),
   serve: ["run", "--quiet", "--allow-all", "--no-check", "server.ts"],
 });

@@ -1,7 +1,6 @@
 import { testHandlerRecipe, witnessed } from "./handler-recipe.js";
 
-// Needs a network for the first installation of test/recipes/h3-2, h3-1 and, with a Node older than
-// 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes.
 
 await testHandlerRecipe({
   framework: "h3-2",

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attackRecipe } from "./attacks.js";
 import { attacksOn, breachesBy, MARK, ranAt, reachedBy, signedOut, signInAt } from "./hostile.js";
@@ -23,10 +22,6 @@ export function witnessed(code: string, ranFile: string): string {
   );
   return witness === code ? code : `import { ran } from "${ranFile}";\n${witness}`;
 }
-
-/** The program of a runtime that is a package of npm. */
-export const runtime = (name: string, file: string) =>
-  path.join(import.meta.dirname, name, "node_modules", file);
 
 export async function testHandlerRecipe(
   options: RecipeOptions,

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { signIn } from "../../src/testing/sign-in/sign-in.js";
 import type { TestBrowser } from "../../src/testing/sign-in/test-browser.js";
 import { ORIGIN, type RunningRecipe } from "./recipe.js";

@@ -2,8 +2,7 @@ import { expect, it } from "vitest";
 import { signedOut } from "./hostile.js";
 import { testHandlerRecipe, witnessed } from "./handler-recipe.js";
 
-// Needs a network for the first installation of test/recipes/nitro3, nitro2 and, with a Node older
-// than 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes.
 
 await testHandlerRecipe({
   framework: "nitro3",

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { blocksOf, lockedVersion, sectionOf } from "./recipe.js";
+import { lockedVersion } from "../../scripts/lock-files.mjs";
+import { blocksOf, folderOf, sectionOf } from "./recipe.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(path.join(ROOT, "docs/how-to/fetch-frameworks.md"), "utf8");
@@ -52,7 +53,9 @@ it.each(Object.entries(RECIPES))(
       dependencies: Record<string, string>;
     };
     expect(named.length).toBeGreaterThan(0);
-    expect(named).toEqual(named.map(([name = ""]) => [name, lockedVersion(folder, name)]));
+    expect(named).toEqual(
+      named.map(([name = ""]) => [name, lockedVersion(folderOf(folder), name)]),
+    );
     expect(dependencies).toMatchObject(Object.fromEntries(named) as object);
   },
 );

@@ -12,8 +12,7 @@ import {
 } from "./hostile.js";
 import { canRun, ORIGIN, PREPARATION, program, startRecipe, type RunningRecipe } from "./recipe.js";
 
-// Needs a network for the first installation of test/recipes/react-router and, with a Node older
-// than 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes/react-router.
 
 const FRAMEWORK = "react-router";
 const installed = await canRun(FRAMEWORK);

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { installFramework } from "../../scripts/framework-install.mjs";
+import { packageProgram } from "../../scripts/lock-files.mjs";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { PackedPackage, installPackage } from "../examples/example-process.js";
 import { freePort } from "../support/free-port.js";
@@ -12,12 +13,6 @@ import { freePort } from "../support/free-port.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const PAGE = readFileSync(path.join(ROOT, "docs/how-to/fetch-frameworks.md"), "utf8");
-
-/**
- * The release of Node that the frameworks of today ask for; test/recipes/node has it for machines
- * with an older one.
- */
-const NODE = 24;
 
 /** Where users reach the application: over https, as in production, by a proxy before it. */
 export const ORIGIN = "https://app.example";
@@ -88,33 +83,10 @@ export function blocksOf(text: string): Map<string, string> {
  * stderr.
  */
 export async function canRun(framework: string): Promise<boolean> {
-  return (await hasNode()) && installFramework(folderOf(framework));
+  return installFramework(folderOf(framework));
 }
 
-/** Installs {@link nodeBinary}, if it is needed; false as {@link canRun} says. */
-export async function hasNode(): Promise<boolean> {
-  const isNew = Number.parseInt(process.versions.node) >= NODE;
-  return isNew || installFramework(folderOf("node"));
-}
-
-const folderOf = (framework: string) => path.join(import.meta.dirname, framework);
-
-/** A program of Node that is new enough for the recipes. {@link hasNode} comes first. */
-export function nodeBinary(): string {
-  if (Number.parseInt(process.versions.node) >= NODE) return process.execPath;
-  const folder = path.join(import.meta.dirname, "node/node_modules/node/bin");
-  return path.join(folder, process.platform === "win32" ? "node.exe" : "node");
-}
-
-/** The version of a package that a recipe is tested with, out of the lock file. */
-export function lockedVersion(framework: string, name: string): string | undefined {
-  const lock = JSON.parse(
-    readFileSync(path.join(folderOf(framework), "package-lock.json"), "utf8"),
-  ) as {
-    packages: Record<string, { version: string } | undefined>;
-  };
-  return lock.packages[`node_modules/${name}`]?.version;
-}
+export const folderOf = (framework: string) => path.join(import.meta.dirname, framework);
 
 /** Builds the application and serves it on a free port. {@link canRun} comes first. */
 export async function startRecipe(options: RecipeOptions): Promise<RunningRecipe> {
@@ -194,15 +166,11 @@ function write(folder: string, file: string, text: string): void {
 
 /** The program that a package brings, as `npx` would find it. */
 export function program(framework: string, packageName: string): string {
-  const folder = path.join(folderOf(framework), "node_modules", packageName);
-  const { bin } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as {
-    bin: string | Record<string, string>;
-  };
-  return path.join(folder, typeof bin === "string" ? bin : Object.values(bin)[0]!);
+  return packageProgram(folderOf(framework), packageName);
 }
 
 async function run(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(nodeBinary(), args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const output = outputOf(child);
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 0)
@@ -210,7 +178,7 @@ async function run(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv)
 }
 
 async function serve(
-  { runtime = nodeBinary(), serve: args }: RecipeOptions,
+  { runtime = process.execPath, serve: args }: RecipeOptions,
   cwd: string,
   env: NodeJS.ProcessEnv,
   port: number,

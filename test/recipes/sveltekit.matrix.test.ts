@@ -14,8 +14,7 @@ import {
 } from "./hostile.js";
 import { canRun, ORIGIN, PREPARATION, startRecipe, type RunningRecipe } from "./recipe.js";
 
-// Needs a network for the first installation of test/recipes/sveltekit and, with a Node older than
-// 24, of test/recipes/node.
+// Needs a network for the first installation of test/recipes/sveltekit.
 
 const FRAMEWORK = "sveltekit";
 const installed = await canRun(FRAMEWORK);

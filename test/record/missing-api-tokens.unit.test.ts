@@ -16,6 +16,7 @@ interface Setting {
   readonly target?: string | undefined;
   readonly consentLater?: boolean;
   readonly sessionAutoRefresh?: boolean;
+  readonly isTokenRejected?: boolean;
 }
 
 function recordOf({ entry, credentials, state, signedInFor }: Setting): SessionRecord {
@@ -30,7 +31,12 @@ function lack(setting: Setting) {
   const { consentLater = false, sessionAutoRefresh = true } = setting;
   const target = "target" in setting ? setting.target : "t";
   const wanted = { api: "orders", target, consentLater };
-  return lackOf(recordOf(setting), wanted, { sessionAutoRefresh, now: NOW });
+  const { isTokenRejected } = setting;
+  const decidedBy = { sessionAutoRefresh, now: NOW };
+  return lackOf(recordOf(setting), wanted, {
+    ...decidedBy,
+    ...(isTokenRejected !== undefined && { isTokenRejected }),
+  });
 }
 
 const refused = (code: string, at = NOW): ApiEntry => ({ ...VALID, at, refused: code });
@@ -117,6 +123,16 @@ describe("a user for whose token there is nothing to request it with", () => {
     expect(lack({ state })).toEqual(missing("refresh_rejected", true));
     expect(lack({ state, signedInFor: 60 })).toEqual(missing("refresh_rejected", true));
     expect(lack({ state, signedInFor: 59 })).toEqual(missing("refresh_rejected", false));
+  });
+
+  it("has a session token that an API rejects, and that the provider doesn't renew: one login for the API", () => {
+    const rejected = { target: undefined, isTokenRejected: true, signedInFor: 0 };
+    expect(lack(rejected)).toEqual(missing("refresh_rejected", true));
+    expect(lack({ ...rejected, state: asked })).toEqual(missing("refresh_rejected", false));
+    const later = { ...rejected, state: asked, signedInFor: 60 };
+    expect(lack(later)).toEqual(missing("refresh_rejected", true));
+    // Of another API, only that API's own token counts.
+    expect(lack({ isTokenRejected: true })).toEqual(missing("no_refresh_token", true));
   });
 
   it("has an expired session token, for an API that gets this one", () => {

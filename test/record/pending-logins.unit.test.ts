@@ -46,6 +46,15 @@ const CREDENTIALS = {
   scopes: ["openid"],
 };
 
+const signInOf = (idInfo: IdInfo): SignIn => ({
+  credentials: CREDENTIALS,
+  idInfo,
+  userinfoClaims: [],
+  idToken: "an ID token",
+  receivedAt: NOW,
+  accessTokenExpiresAt: undefined,
+});
+
 describe("a started login", () => {
   it("is all that an empty record then has, mirrors included", () => {
     expect(withLogin(EMPTY_RECORD, login("a"))).toStrictEqual({
@@ -258,14 +267,7 @@ describe("a completed callback", () => {
   it("leaves no old activity stamp and no old expiry of an access token, where there is no new one", () => {
     expect(
       signedIn(before, {
-        signIn: {
-          credentials: CREDENTIALS,
-          idInfo: {},
-          userinfoClaims: [],
-          idToken: "an ID token",
-          receivedAt: NOW,
-          accessTokenExpiresAt: undefined,
-        },
+        signIn: signInOf({}),
         login: login("a"),
         now: NOW,
         stampsActivity: false,
@@ -316,14 +318,7 @@ describe("[R12] who a login may finish for", () => {
 
   it("a login stays carried when other logins start and come back, and a later sign-in carries the new ones too", () => {
     const first = signedIn(started(login("a"), login("b")), {
-      signIn: {
-        credentials: CREDENTIALS,
-        idInfo: ADA,
-        userinfoClaims: [],
-        idToken: "an ID token",
-        receivedAt: NOW,
-        accessTokenExpiresAt: undefined,
-      },
+      signIn: signInOf(ADA),
       login: login("x"),
       now: NOW,
       stampsActivity: false,
@@ -331,14 +326,7 @@ describe("[R12] who a login may finish for", () => {
     const more = withoutLogin(withLogin(first, login("c")), { state: "a", stateHash: "hash of a" });
     expect(more.idp_state.logins).toEqual([{ ...login("b"), carried: true }, login("c")]);
     const second = signedIn(more, {
-      signIn: {
-        credentials: CREDENTIALS,
-        idInfo: ADA,
-        userinfoClaims: [],
-        idToken: "an ID token",
-        receivedAt: NOW,
-        accessTokenExpiresAt: undefined,
-      },
+      signIn: signInOf(ADA),
       login: login("y"),
       now: NOW,
       stampsActivity: false,
@@ -383,14 +371,6 @@ describe("the state that a sign-in adds", () => {
 describe("a sign-in that the application's code accepted", () => {
   const ADA = { iss: "https://idp.example", sub: "ada" };
   const EVE = { iss: "https://idp.example", sub: "eve" };
-  const signIn: SignIn = {
-    credentials: CREDENTIALS,
-    idInfo: ADA,
-    userinfoClaims: [],
-    idToken: "an ID token",
-    receivedAt: NOW,
-    accessTokenExpiresAt: undefined,
-  };
   const withDataOf = (idInfo: IdInfo | undefined): SessionRecord =>
     deepFreeze({
       ...(idInfo && { id_info: idInfo }),
@@ -398,7 +378,7 @@ describe("a sign-in that the application's code accepted", () => {
     });
   const after = (record: SessionRecord, review?: Review, idInfo: IdInfo = ADA) =>
     signedIn(record, {
-      signIn: { ...signIn, idInfo },
+      signIn: signInOf(idInfo),
       login: login("a"),
       now: NOW,
       stampsActivity: false,
@@ -430,7 +410,7 @@ describe("a sign-in that the application's code accepted", () => {
   it("remembers the APIs that the same user's logins requested, until one requests none", () => {
     const asking = (record: SessionRecord, api?: string, idInfo: IdInfo = ADA) =>
       signedIn(record, {
-        signIn: { ...signIn, idInfo },
+        signIn: signInOf(idInfo),
         login: { ...login("a"), ...(api && { api }) },
         now: NOW,
         stampsActivity: false,

@@ -1,3 +1,4 @@
+import { LEAVING } from "../support/leaving.js";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
 import { judge, remaining } from "../../src/record/session-policy.js";
@@ -312,7 +313,10 @@ describe.each(OPENERS)(
         const moved = open();
         results.push(
           verdicts(
-            await moved.session.regenerate((record) => ({ ...record, final_redirect: "/" })),
+            await moved.session.regenerate(
+              (record) => ({ ...record, final_redirect: "/" }),
+              LEAVING,
+            ),
           ),
         );
         moved.keepCookie();

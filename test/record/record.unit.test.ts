@@ -99,6 +99,7 @@ function full(): Record<string, unknown> {
       access_token_expires_at: 1_800_003_600,
       tokens_received_at: 1_800_000_000,
       forced_at: 1_800_000_000,
+      rejected_token: "hash",
       apis: {
         orders: {
           target: "[]",
@@ -819,6 +820,14 @@ describe("the user of a session, for the server", () => {
     ],
     [
       { email_verified: "true" },
+      { id: "ada", email: null, name: null, picture: null, email_verified: true },
+    ],
+    [
+      { email_verified: "false" },
+      { id: "ada", email: null, name: null, picture: null, email_verified: false },
+    ],
+    [
+      { email_verified: "yes" },
       { id: "ada", email: null, name: null, picture: null, email_verified: null },
     ],
     [

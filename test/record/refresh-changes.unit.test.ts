@@ -49,6 +49,10 @@ describe("the lease", () => {
     expect(free).toStrictEqual({ ...record(), idp_state: { v: 1, data: { n: 1 } } });
     expect(withLease(free, LEASE)).toStrictEqual(record());
   });
+
+  it("lifts an end that was announced before: a session that is refreshed has not ended", () => {
+    expect(withLease(record({ ended: "auto_refresh_off" }), LEASE)).toStrictEqual(record());
+  });
 });
 
 describe("a rotated refresh token", () => {
@@ -173,7 +177,6 @@ describe("a successful refresh", () => {
       access_token_expires_at: 50,
       userinfo_claims: ["email"],
       refresh_rejected: true,
-      ended: "idle",
       tokens_received_at: 1,
     });
     expect(withTokens(before, { spent: SPENT, verified: VERIFIED }).idp_state).toStrictEqual({
@@ -181,6 +184,15 @@ describe("a successful refresh", () => {
       data: { n: 1 },
       tokens_received_at: 100,
     });
+  });
+
+  it.each([
+    ["max_age", "max_age"],
+    ["idle", "idle"],
+    ["session_expiry", undefined],
+  ])("with an end that was announced meanwhile (%s) keep it: %s", (ended, kept) => {
+    const tokens = { spent: SPENT, verified: VERIFIED };
+    expect(withTokens(record({ ended }), tokens).idp_state.ended).toBe(kept);
   });
 
   it("keeps the ID token of the sign-in if the response has none", () => {

@@ -6,10 +6,10 @@
 // Prints the report, and in the last line how many requirements hold, as JSON for run.mjs.
 import { idpAuth as fetchAuth } from "idpauth/fetch";
 import { idpAuth as honoAuth } from "idpauth/hono";
-import { checkAdapter, formatAdapterReport } from "idpauth/testing";
+import { checkAdapter, formatAdapterReport } from "idpauth-conformance";
 
 /** @typedef {import("../adapters/applications/fetch.js").Serve} Serve */
-/** @typedef {import("idpauth/testing").AdapterFeature} AdapterFeature */
+/** @typedef {import("idpauth-conformance").AdapterFeature} AdapterFeature */
 
 // Types are only stripped here, never checked; the names are computed, since compilers want them
 // without .ts.

@@ -1,12 +1,14 @@
 // @ts-check
 // Runs the hosts' tests on other runtimes, and prints a table of what was run where. Needs a build
-// (`npm run build`).
-//   node test/runtimes/run.mjs [node20] [node22] [node24] [node26] [bun] [deno]      default: all
+// (`npm run build`). A run of all of them writes docs/evidence/runtimes.json.
+//   node test/runtimes/run.mjs [node22] [node24] [node26] [bun] [deno]      default: all
 // A runtime that is not at hand comes from the npm package of its name, into a cache below
 // node_modules.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { runNow } from "../../scripts/evidence/commits.mjs";
+import { keepEvidence, readEvidence } from "../../scripts/evidence/files.mjs";
 
 /**
  * @typedef {{ passed: number, total: number, expectedToFail?: number, notApplicable?: number }}
@@ -23,7 +25,7 @@ const suite = path.join(import.meta.dirname, "fetch-suite.mjs");
 /** @type {Record<string, Runtime>} */
 const RUNTIMES = {
   ...Object.fromEntries(
-    [20, 22, 24, 26].map((major) => [
+    [22, 24, 26].map((major) => [
       `node${major}`,
       { spec: `node@${major}`, binary: "node/bin/node", run: onNode },
     ]),
@@ -146,6 +148,15 @@ for (const { runtime, what, passed, total, expectedToFail, notApplicable } of ro
   console.log(
     `| ${runtime} | ${what} | ${passed} of ${total} | ${expectedToFail || ""} | ${notApplicable || ""} |`,
   );
+}
+if (process.argv.length === 2) {
+  const { notes } = readEvidence("runtimes");
+  const { date, commit, command } = runNow("npm run runtimes");
+  const runs = rows.map(({ runtime, ...counts }) => {
+    const [name = "", version] = runtime.split(" ");
+    return { runtime: `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, version, ...counts };
+  });
+  await keepEvidence("runtimes", { command, date, commit, runs, notes });
 }
 process.exitCode = rows.every(
   ({ passed, total, expectedToFail }) => total > 0 && passed + expectedToFail === total,

@@ -9,8 +9,7 @@ import { startTestProvider, type TestProvider } from "../../src/testing/provider
 import { buildPackage } from "../support/build.js";
 import { freePort } from "../support/free-port.js";
 
-// An application in a bundle, with the built package and every store. Node.js 22 and later contain
-// SQLite; on Node.js 20, the store loads the package better-sqlite3, which no bundle contains.
+// An application in a bundle, with the built package and every store.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -75,7 +74,6 @@ describe.each(Object.entries(BUNDLES))("%s", (_name, { output, file, url }) => {
     };
     link("idpauth", ROOT, "source");
     link("express", path.join(ROOT, "node_modules/express"), "source");
-    link("better-sqlite3", path.join(ROOT, "node_modules/better-sqlite3"), "deployed");
     const input = path.join(folder, "source/app.mjs");
     writeFileSync(input, APPLICATION);
     const bundle = await rolldown({

@@ -14,6 +14,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { installFramework } from "../../scripts/framework-install.mjs";
+import { packageProgram } from "../../scripts/lock-files.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { buildPackage } from "../support/build.js";
 
@@ -21,7 +22,7 @@ import { buildPackage } from "../support/build.js";
 // package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const TOOLS = path.join(ROOT, "scripts/check-project");
+const TOOLS = path.join(ROOT, "scripts/checks");
 const NEXT = path.join(ROOT, "test/adapters/next-application");
 const run = promisify(execFile);
 const installed = (await installFramework(TOOLS)) && (await installFramework(NEXT));
@@ -43,9 +44,9 @@ const PACKAGES = [
 ];
 
 const compilers = {
-  oldest: path.join(TOOLS, "node_modules/typescript-oldest/bin/tsc"),
+  oldest: packageProgram(TOOLS, "typescript-oldest"),
   own: path.join(ROOT, "node_modules/typescript/bin/tsc"),
-  newest: path.join(TOOLS, "node_modules/typescript-newest/bin/tsc"),
+  newest: packageProgram(TOOLS, "typescript-newest"),
 };
 
 const entries = packageEntries()

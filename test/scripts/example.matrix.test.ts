@@ -10,11 +10,12 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 
 // With the example that asks for no package but idpauth, because npm fetches what it asks for.
 it("npm run example starts an example with a provider at which a user signs in, and ends both", async () => {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_EXTRA_CA_CERTS } = process.env;
   const origin = `http://localhost:${String(await freePort())}`;
   const child = spawn("npm", ["run", "example", "--", "node"], {
     cwd: ROOT,
-    env: { PATH, HOME, PORT: new URL(origin).port },
+    // npm may need the certificates to reach its registry.
+    env: { PATH, HOME, NODE_EXTRA_CA_CERTS, PORT: new URL(origin).port },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // a process group of its own, which gets the signal as after Ctrl+C
   });

@@ -54,6 +54,7 @@ describe("the built package", () => {
       'await import("node:https");',
       ["hono", "fetch", "next"].map((name) => `idpauth/${name} loads node:https`),
     ],
+    ["adapter.js", 'import "node:net";', ["idpauth/adapter loads node:net"]],
     [
       "adapters/koa/koa.js",
       'export * from "../../testing/index.js";',
@@ -68,6 +69,26 @@ describe("the built package", () => {
     const files = built().set(file, `${read(file)}\n${line}`);
     expect(misplacedModules(files, packageEntries())).toEqual(expect.arrayContaining(found));
   });
+
+  it.each(["adapter", "adapters/fetch/fetch"])(
+    "loads %s.js where node:http doesn't exist",
+    (file) => {
+      const hooks = `export const resolve = (name, context, next) => {
+      if (/^(?:node:)?(?:https?|http2|net|tls|stream)$/.test(name)) throw new Error("no " + name);
+      return next(name, context);
+    };`;
+      const code = `
+      import { register } from "node:module";
+      register("data:text/javascript,${encodeURIComponent(hooks)}");
+      await import("node:http").then(() => process.exit(1), () => undefined);
+      const entry = await import(${JSON.stringify(pathToFileURL(path.join(DIST, `${file}.js`)).href)});
+      console.log(Object.keys(entry).join(" "));`;
+      const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+        encoding: "utf8",
+      });
+      expect(stdout, stderr).toMatch(/\bkeepPrivate\b/);
+    },
+  );
 
   it("gives each entry for browsers the same client of the page", () => {
     const [, chunk] = /from '(.*page-client\.js)'/.exec(read("client/client.js"))!;

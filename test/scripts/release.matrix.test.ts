@@ -43,7 +43,7 @@ describe("`npm run release -- --rehearse`", () => {
   }, 600_000);
 
   it("builds twice, checks the tarball, follows the quick start, and publishes nothing", () => {
-    expect(said).toContain("Both tarballs are the same.");
+    expect(said).toContain("Both builds give the same tarballs.");
     expect(said).toContain("All good!");
     expect(said).toContain("node16 (from CJS)");
     expect(said).toContain('200 {"hello":"Ada Lovelace","hasToken":true}');
@@ -57,11 +57,11 @@ describe("`npm run release -- --rehearse`", () => {
       bugs: { url: "https://git.example/idpauth/idpauth/issues" },
     });
     expect(read("README.md")).toContain(
-      "[signing out](https://idpauth.example/how-to/signing-out.html)",
+      "[Production](https://idpauth.example/how-to/production.html)",
     );
     expect(read("SECURITY.md")).toContain("(mailto:x@idpauth.example)");
     const notes = readFileSync(path.join(ROOT, "release/rehearsal/notes.md"), "utf8");
-    expect(notes).toContain("[off by default](https://idpauth.example/how-to/signing-out.html)");
+    expect(notes).toContain("(https://idpauth.example/how-to/signing-out.html)");
   });
 
   it("lists what an application gets with the package", () => {

@@ -119,6 +119,7 @@ describe("npm start", () => {
       const builds = starts.flatMap((start) => start.builds);
       expect(builds).toHaveLength(1);
       expect(built()).toEqual(builds);
+      for (const { stdout } of starts) expect(stdout).toMatch(/^Node\.js v\d+\.\d+\.\d+ \(.+\)$/m);
     },
     PATIENCE,
   );

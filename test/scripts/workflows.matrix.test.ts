@@ -7,11 +7,12 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
+import { packageProgram } from "../../scripts/lock-files.mjs";
 
-// The workflows run only on GitHub. Here, their form is checked; workflows.unit.test.ts has the rest.
+// The workflows run only on GitHub. Here, their form is checked, and what protects a release.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const TOOLS = path.join(ROOT, "scripts/check-project");
+const TOOLS = path.join(ROOT, "scripts/checks");
 const run = promisify(execFile);
 const installed = await installFramework(TOOLS);
 
@@ -22,9 +23,23 @@ const FORMS = filesOf(".github/ISSUE_TEMPLATE").filter((file) => !file.endsWith(
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
 const validate = (file: string) =>
-  run(process.execPath, [path.join(TOOLS, "node_modules/@action-validator/cli/cli.mjs"), file], {
+  run(process.execPath, [packageProgram(TOOLS, "@action-validator/cli"), file], {
     cwd: ROOT,
   });
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<
+    Record<string, { uses?: string; permissions?: unknown; steps?: readonly Step[] }>
+  >;
+}
 
 interface Form {
   readonly name: string;
@@ -58,15 +73,45 @@ describe.skipIf(!installed)("the files for GitHub", () => {
     await expect(validate(file)).rejects.toThrow();
   });
 
+  it.each(WORKFLOWS)(
+    "%s pins each action by a commit, keeps no credentials, and may only read unless it publishes",
+    (file) => {
+      const { on, permissions, jobs } = parse(file) as Workflow;
+      expect(permissions).toEqual({ contents: "read" });
+      expect(Object.keys(on)).not.toContain("pull_request_target");
+      const publishing = Object.keys(jobs).filter((name) => jobs[name]?.permissions !== undefined);
+      expect(publishing).toEqual(file.endsWith("/release.yml") ? ["publish"] : []);
+      const all = Object.values(jobs).flatMap(({ uses, steps = [] }) => [
+        { uses, with: undefined },
+        ...steps,
+      ]);
+      const actions = all.filter(({ uses }) => uses !== undefined && !uses.startsWith("./"));
+      expect(actions.length).toBeGreaterThan(3);
+      for (const { uses, with: options } of actions) {
+        expect(uses).toMatch(/^actions\/[\w-]+@[\da-f]{40}$/);
+        if (uses?.startsWith("actions/checkout@"))
+          expect(options).toMatchObject({ "persist-credentials": false });
+      }
+    },
+  );
+
+  it("runs no code of the repository and of its dependencies where it may publish", () => {
+    const { jobs } = parse(".github/workflows/release.yml") as Workflow;
+    const steps = jobs["publish"]?.steps ?? [];
+    expect(steps.map(({ uses }) => uses).join()).not.toContain("checkout");
+    expect(steps.map(({ run }) => run).join("\n")).not.toMatch(
+      /npm (?:ci|install|run|test)|npx|node /,
+    );
+  });
+
   it("the tests run on three systems, with every supported version of Node.js", () => {
     const { jobs } = parse(".github/workflows/test.yml") as {
       jobs: Record<string, { strategy?: { matrix: Record<string, unknown> } }>;
     };
     const matrices = Object.values(jobs).flatMap(({ strategy }) => strategy?.matrix ?? []);
-    expect(matrices).toEqual([
-      { node: [20, 22, 24, 26] },
-      { os: ["macos-latest", "windows-latest"], node: [20, 22, 24, 26] },
-    ]);
+    const { engines } = JSON.parse(read("package.json")) as { engines: { node: string } };
+    const node = [`${engines.node.replace(">=", "")}.0`, "22", "24", "26"];
+    expect(matrices).toEqual([{ node }, { os: ["macos-latest", "windows-latest"], node }]);
   });
 
   it.each(FORMS)("%s is a form", (file) => {
@@ -87,13 +132,21 @@ describe.skipIf(!installed)("the files for GitHub", () => {
 
   it("every folder whose packages are updated exists", () => {
     const { updates } = parse(".github/dependabot.yml") as {
-      updates: { directories?: string[] }[];
+      updates: { directories?: string[]; allow?: { "dependency-name": string }[] }[];
     };
     const folders = updates
       .flatMap(({ directories = [] }) => directories)
       .filter((folder) => !folder.endsWith("*"));
     expect(folders.length).toBeGreaterThan(2);
     for (const folder of folders)
-      expect(read(path.join(folder, "package.json"))).toContain("ependencies");
+      expect(read(path.join(folder, "package.json"))).toMatch(/ependencies|workspaces/);
+    const allowed = updates.flatMap(({ allow = [] }) => allow.map((one) => one["dependency-name"]));
+    const wanted = ["browser-drivers", "deploy"].flatMap((member) => {
+      const { dependencies, devDependencies } = JSON.parse(
+        read(`test/recipes/${member}/package.json`),
+      ) as { dependencies?: object; devDependencies?: object };
+      return Object.keys({ ...dependencies, ...devDependencies });
+    });
+    expect(allowed.toSorted()).toEqual(wanted.toSorted());
   });
 });

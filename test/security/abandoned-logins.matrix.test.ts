@@ -41,7 +41,7 @@ function weighedStore(
 
 it(
   "[INC-60] [L5] 100,000 logins that nobody finishes leave ten minutes of small records, and then nothing",
-  { timeout: 120_000 },
+  { timeout: 400_000 },
   async () => {
     const clock = new TestClock();
     const store = weighedStore(clock);
@@ -130,7 +130,8 @@ it("[L5] in Redis: every key below 2 KB of the server's memory and gone after te
     server.advance(900);
     clock.advance(900_000);
     await eventually(async () => {
-      expect((await sizes()).keys).toBe(before.keys);
+      // The trace of the member's own callback has expired, too.
+      expect((await sizes()).keys).toBe(before.keys - 1);
     });
     expect(await member.isSignedIn()).toBe(true);
   } finally {

@@ -102,15 +102,14 @@ const refusedHere: readonly (readonly [string, string, Mutation, Mutation?])[] =
   ],
   ["[RFR-2] sub in another letter case", "sub", claim("sub", "ADA-1815")],
   ["[RFR-3] aud of another client", "aud", claim("aud", "other")],
-  [
-    "[RFR-4] azp that was absent at the sign-in",
-    "azp",
-    claim("azp", "test-client"),
-    without("azp"),
-  ],
   ["[RFR-4] azp changed", "azp", claim("azp", "other")],
   ["[RFR-4] azp taken away", "azp", without("azp")],
-  ["[RFR-5] iat older than at the sign-in", "iat", inSeconds("iat", -3606)],
+  [
+    "[RFR-4] azp of another client that was absent at the sign-in",
+    "azp",
+    claim("azp", "other"),
+    without("azp"),
+  ],
   ["[RFR-7] another nonce", "nonce", claim("nonce", "another")],
   [
     "[RFR-8] a token that is no newer than the old one, and has expired",
@@ -131,6 +130,7 @@ describe("at a refresh, refused:", () => {
 const doubtedHere: typeof refusedHere = [
   ...DOUBTED,
   ["[RFR-1] iss of another issuer", "iss", claim("iss", "https://evil.example")],
+  ["[RFR-5] iat older than at the sign-in", "iat", inSeconds("iat", -3606)],
   ["[RFR-8] a newer token that expired long ago", "exp", inSeconds("exp", -3600)],
   ["[RFR-8] a newer token that has expired beyond the tolerance", "exp", inSeconds("exp", -6)],
 ];
@@ -141,7 +141,7 @@ describe("at a refresh, an outage of this session alone, which keeps its tokens:
     const before = await sessionOf(user);
     for (let probe = 0; probe < 3; probe += 1) {
       const answer = await user.get("/idpauth/session");
-      expect([answer.status, answer.json()]).toEqual([503, SIGNED_OUT]);
+      expect([answer.status, answer.json()]).toMatchObject([503, SIGNED_OUT]);
     }
     expect(refreshRequests()).toBe(1);
     expect([app.provider.requestsTo("userinfo").length, attacker.requests]).toEqual([0, []]);
@@ -170,6 +170,11 @@ const acceptedHere: readonly (readonly [string, Mutation, Mutation?])[] = [
     "[RFR-3] aud as text that was a list",
     claim("aud", "test-client"),
     claim("aud", ["test-client"]),
+  ],
+  [
+    "[RFR-4] azp of this client that was absent at the sign-in",
+    claim("azp", "test-client"),
+    without("azp"),
   ],
   ["[RFR-4] no azp where there was none", without("azp"), without("azp")],
   ["[RFR-5] iat of the sign-in, older by no more than the tolerance", inSeconds("iat", -3605)],
@@ -237,7 +242,7 @@ describe("at a refresh", () => {
       claims: Object.assign(claims, { sub, email, name }),
     });
     const probe = await ada.get("/idpauth/session");
-    expect(probe.json()).toEqual(SIGNED_OUT);
+    expect(probe.json()).toMatchObject(SIGNED_OUT);
     expect(probe.body).not.toContain("eve");
     expect((await sessionOf(ada))?.["id_info"]).toMatchObject({
       sub: "ada-1815",
@@ -290,7 +295,7 @@ describe("at a refresh", () => {
       const before = await sessionNow();
       for (let probe = 0; probe < 3; probe += 1) {
         const answer = await user.get("/idpauth/session");
-        expect([answer.status, answer.json()]).toEqual([503, SIGNED_OUT]);
+        expect([answer.status, answer.json()]).toMatchObject([503, SIGNED_OUT]);
       }
       expect(alone.provider.requestsTo("token")).toHaveLength(1);
       expect(alone.provider.requestsTo("jwks")).toHaveLength(1);

@@ -1,13 +1,13 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { SessionRequest } from "../../src/access/session-request.js";
 import { readSettings } from "../../src/config/read-settings.js";
 import type { EndpointContext } from "../../src/endpoints/context.js";
 import { login } from "../../src/endpoints/login.js";
 import type { Change, UserSession } from "../../src/ports/user-session.js";
-import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
+import { EMPTY_RECORD } from "../../src/record/record.js";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { systemClock } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -20,6 +20,7 @@ import {
   type ApplicationOptions,
   type TestUser,
 } from "../support/application.js";
+import { CROSS, formFor } from "../support/posted-response.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore } from "../support/watched-store.js";
@@ -231,7 +232,7 @@ describe("the security best current practice (RFC 9700)", () => {
     ).not.toContain("injected");
   });
 
-  it("[BCP-12] every redirect that there is has status 302", async () => {
+  it("[BCP-12] every redirect that there is has status 302, or 303 after a form", async () => {
     const user = await start({ baseUrl: "http://app.example" });
     const guarded = await application.auth.guard(
       user.request("/reports", { headers: { accept: "text/html" } }),
@@ -250,6 +251,27 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(
       replies.map((reply) => [reply?.status, reply?.headers["Location"] === undefined]),
     ).toEqual(replies.map(() => [302, false]));
+
+    await application.stop();
+    const poster = await start({
+      baseUrl: "http://app.example",
+      responseMode: "form_post",
+      sessionsPage: true,
+    });
+    const { path, fields } = await formFor(poster);
+    const ofProvider = await poster.post(path, fields, { headers: CROSS });
+    const signedIn = await poster.get(ofProvider.location, { headers: CROSS });
+    expect([signedIn.status, signedIn.location === ""]).toEqual([302, false]);
+    const page = { "sec-fetch-site": "same-origin", accept: "text/html" };
+    const answers = [
+      ofProvider,
+      await poster.post("/idpauth/login/", { scheme: "DEFAULT" }, { headers: CROSS }),
+      await poster.post("/idpauth/sessions", { end: "others" }, { headers: page }),
+      await poster.post("/idpauth/sessions", { end: "all" }, { headers: page }),
+    ];
+    expect(answers.map(({ status, location }) => [status, location === ""])).toEqual(
+      answers.map(() => [303, false]),
+    );
   });
 
   it.each([
@@ -350,7 +372,7 @@ describe("the security best current practice (RFC 9700)", () => {
 });
 
 describe("PKCE (RFC 7636)", () => {
-  it("[PKCE-1] of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet", async () => {
+  it("[PKCE-1] [ASVS-11.5.1] of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet", async () => {
     const user = await start();
     // The login itself, without what would store and send its values.
     const { settings } = readSettings({
@@ -377,10 +399,12 @@ describe("PKCE (RFC 7636)", () => {
     };
     const context = {
       settings,
+      ownForms: { isProven: () => false },
       apis: new Map(),
       registrations: [{ issuer: "https://idp.example", provider, requestsAuthTime: () => false }],
       clock: application.clock,
     } as unknown as EndpointContext;
+    using _random = vi.spyOn(Math, "random").mockReturnValue(0.5);
     for (let logins = 0; logins < 100_000; logins += 1) await login(opened, context);
     expect(values.filter((value) => !RANDOM.test(value ?? ""))).toEqual([]);
     expect(new Set(values).size).toBe(300_000);
@@ -409,7 +433,8 @@ describe("PKCE (RFC 7636)", () => {
     const { provider } = application;
     const pending = async () =>
       (await store.entries())
-        .flatMap(({ data }) => (data as SessionRecord).idp_state.logins ?? [])
+        // The trace of a sign-in is encrypted in every store.
+        .flatMap(({ data }) => (data instanceof Uint8Array ? [] : (data.idp_state.logins ?? [])))
         .map(({ state, verifier }) => [state, verifier]);
     const callbacks = [await user.approve(), await user.approve(), await user.approve()];
     const kept = new Map((await pending()) as [string, string][]);

@@ -47,12 +47,13 @@ const ROWS: readonly Row[] = [400, 401, 403, 404, 408, 422, 429, 500, 502, 503].
       return { status, error, refresh: "refused", exchange: "refused" };
     if (status === 408 || status === 429)
       return { status, error, refresh: "outage", exchange: "outage" };
-    const exchange = status === 401 ? "misconfigured" : "refused";
+    const isOfClient =
+      status === 401 || error === "unauthorized_client" || (status === 403 && error === undefined);
+    const exchange = isOfClient ? "misconfigured" : "refused";
     // An operator must act, or, once, what may concern this session or every one.
-    if (status === 400 && error === undefined)
+    if (status === 400 && !OPERATORS.includes(error ?? ""))
       return { status, error, refresh: "outage", exchange };
-    const isRefused = status === 400 && !OPERATORS.includes(error ?? "");
-    return { status, error, refresh: isRefused ? "refused" : "misconfigured", exchange };
+    return { status, error, refresh: "misconfigured", exchange };
   }),
 );
 
@@ -135,6 +136,82 @@ describe("one session whose refresh token gets a bad response", () => {
   });
 });
 
+/** As Dex does in its default mode. */
+const NOT_FOUND = { kind: "status", status: 500, body: { error: "invalid_request" } } as const;
+
+describe("deleted users of a provider that answers their refreshes with 500", () => {
+  const POLLS = 5;
+
+  async function people(names: readonly string[]): Promise<TestUser[]> {
+    const users: TestUser[] = [];
+    for (const name of names) users.push(await signedIn(name));
+    return users;
+  }
+
+  it.each([2, 6])("%i of them among four others delay nobody", async (count) => {
+    const deleted = await people(Array.from({ length: count }, (_, index) => `del-${index}`));
+    const good = await people(["ada", "bob", "carol", "dan"]);
+    const tokens = await Promise.all(
+      deleted.map(
+        async (user) => (await app.auth.getCredentials(user.request("/")))?.refresh_token,
+      ),
+    );
+    app.provider.fault("token", {
+      ...NOT_FOUND,
+      when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
+    });
+    const statuses: number[] = [];
+    const ask = async (users: readonly TestUser[]): Promise<void> => {
+      const answers = await Promise.all(users.map((user) => user.get("/idpauth/session")));
+      answers.forEach(({ status }, index) => {
+        if (good.includes(users[index] as TestUser)) statuses.push(status);
+      });
+    };
+    for (let round = 0; round < 4; round += 1) {
+      // All expire, and all sessions ask: one after another, all at once, and in the other order.
+      app.clock.advance(3_700_000);
+      for (const user of [...deleted, ...good]) await ask([user]);
+      app.clock.advance(3_700_000);
+      await ask([...deleted, ...good]);
+      app.clock.advance(3_700_000);
+      await ask([...good, ...deleted]);
+      for (let poll = 0; poll < POLLS; poll += 1) {
+        app.clock.advance(1_500);
+        await ask(deleted);
+        await ask(good);
+      }
+    }
+    expect(statuses).toEqual(Array.from({ length: 4 * 4 * (3 + POLLS) }, () => 200));
+  });
+});
+
+describe("one user's access token that gets 500", () => {
+  it("from userinfo at the sign-in: other users sign in with their names", async () => {
+    app.provider.settings.claimsInIdToken = false;
+    try {
+      app.provider.fault("userinfo", { ...NOT_FOUND, times: 1 });
+      const nameless = await signedIn("ada");
+      const named = await signedIn("bob");
+      const emailOf = async (user: TestUser) =>
+        (await app.auth.getSession(user.request("/")))?.user.email;
+      expect(await emailOf(nameless)).toBeNull();
+      expect(await emailOf(named)).toBe("bob@example.com");
+    } finally {
+      app.provider.settings.claimsInIdToken = true;
+    }
+  });
+
+  it("from the revocation endpoint: another user's token is revoked", async () => {
+    const users = [await signedIn("ada"), await signedIn("bob"), await signedIn("carol")];
+    app.provider.fault("revoke", { ...NOT_FOUND, times: 2 });
+    const revoked: (boolean | null)[] = [];
+    const stop = app.auth.on("logout", (event) => revoked.push(event.revoked));
+    for (const user of users) await user.get("/idpauth/logout/");
+    stop();
+    expect(revoked).toEqual([false, false, true]);
+  });
+});
+
 describe("one session whose new ID tokens have an unknown key", () => {
   /** From now on, only this user's ID tokens have a key that is not published. */
   function spoil(sub: string): void {
@@ -211,23 +288,29 @@ describe("a stranger's code that gets a bad response", () => {
 });
 
 describe("a real outage", () => {
-  const OUTAGES: readonly (readonly [string, Fault])[] = [
-    ["500", { kind: "status", status: 500 }],
-    ["429", { kind: "status", status: 429 }],
-    ["503 with Retry-After", { kind: "status", status: 503, headers: { "retry-after": "30" } }],
-    ["a reset connection", { kind: "reset" }],
-    ["a wrong client secret", { kind: "status", status: 401, body: { error: "invalid_client" } }],
+  /** With the requests of refreshes that reach the provider. */
+  const OUTAGES: readonly (readonly [string, Fault, number])[] = [
+    ["500", { kind: "status", status: 500 }, 12],
+    ["429", { kind: "status", status: 429 }, 12],
+    ["503 with Retry-After", { kind: "status", status: 503, headers: { "retry-after": "30" } }, 12],
+    ["a reset connection", { kind: "reset" }, 1],
+    [
+      "a wrong client secret",
+      { kind: "status", status: 401, body: { error: "invalid_client" } },
+      1,
+    ],
   ];
   it.each(OUTAGES)(
     "%s: every user gets 503, few requests reach the provider, and all are good again afterwards",
-    async (_name, fault) => {
-      const users = await Promise.all(["ada", "bob", "carol", "dan"].map(signedIn));
+    async (_name, fault, requests) => {
+      const names = Array.from({ length: 20 }, (_, index) => `user-${String(index)}`);
+      const users = await Promise.all(names.map(signedIn));
       app.clock.advance(3_700_000);
       app.provider.requests.length = 0;
       app.provider.fault("token", fault);
       for (const user of [...users, ...users])
         expect((await user.get("/idpauth/session")).status).toBe(503);
-      expect(app.provider.requestsTo("token").length).toBeLessThanOrEqual(2);
+      expect(app.provider.requestsTo("token").length).toBe(requests);
       const callback = await users[0]?.approve();
       expect((await users[0]?.get(callback ?? ""))?.status).toBe(503);
       app.provider.clearFaults();

@@ -5,6 +5,7 @@ import { fitsHeader, redirectCorpus } from "../support/redirect-corpus.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, OWN_ORIGIN, type Application } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { AUTHORIZATION_PARAMETERS } from "../support/authorization-parameters.js";
 
 const OWN_ORIGINS = [
   "http://app.example",
@@ -143,19 +144,6 @@ describe("[BCP-1] a value that grows on its way", () => {
   );
 });
 
-/** The authorization request's parameters, each of which must be there once. */
-const PARAMETERS = [
-  "client_id",
-  "code_challenge",
-  "code_challenge_method",
-  "nonce",
-  "prompt",
-  "redirect_uri",
-  "response_type",
-  "scope",
-  "state",
-];
-
 describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => {
   const corpus = redirectCorpus(OWN_ORIGIN);
   let application: Application;
@@ -181,7 +169,7 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
         ? answer.location
         : (answer.json() as { redirect_to: string }).redirect_to,
     );
-    expect([...url.searchParams.keys()].sort()).toEqual(PARAMETERS);
+    expect([...url.searchParams.keys()].sort()).toEqual(AUTHORIZATION_PARAMETERS);
     expect(url.searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
     expect(url.searchParams.get("scope")).toBe("openid email profile offline_access");
     return (await auth.readSessionRecord(user.request("/")))?.["final_redirect"] as

@@ -3,6 +3,7 @@ import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled as refreshesSettled } from "../../src/testing/settled.js";
+import { methodsOf } from "../support/methods-of.mjs";
 
 const HOUR = 3_600_000;
 const PROBE = "/idpauth/session";
@@ -33,7 +34,7 @@ describe("[S5] a store that returns nonsense", () => {
   it.each(nonsense)("[S5] %s: no session, and nothing is thrown", async (_name, change) => {
     let isBroken = false;
     run = await startWatchedRun();
-    const broken: SessionStore = { ...bound(run.store) };
+    const broken: SessionStore = { ...methodsOf(run.store) };
     const spoilt = async (stored: Promise<Stored | undefined>) => {
       const found = await stored;
       return isBroken && found !== undefined ? (change(found) as Stored) : found;
@@ -73,7 +74,7 @@ describe("[S5] a store that returns nonsense", () => {
     "[S5] %s that is %s: nothing is thrown, and the idle timeout is not lifted",
     async (name, value) => {
       run = await startWatchedRun({ sessionIdleTimeout: 1_800 });
-      const broken: SessionStore = { ...bound(run.store) };
+      const broken: SessionStore = { ...methodsOf(run.store) };
       broken.get = async (key) => {
         const stored = await run.store.get(key);
         return stored && { ...stored, [name]: value };
@@ -99,7 +100,7 @@ describe("[S5] a replica that lags behind", () => {
   function laggingProcess() {
     const behind = new Map<string, Stored>();
     let isLagging = false;
-    const store = bound(run.store);
+    const store = methodsOf(run.store);
     store.get = async (key) => {
       const stored = await run.store.get(key);
       if (isLagging) return behind.get(key);
@@ -338,19 +339,4 @@ async function settled<Answer>(answer: Promise<Answer>): Promise<Answer> {
     if (quiet % 10 === 9) await run.clock.advanceAsync(250);
   }
   return done;
-}
-
-/** The methods of a class, as a plain object whose members can be replaced. */
-function bound(store: SessionStore): SessionStore {
-  return {
-    name: store.name,
-    inProcess: false,
-    get: (key) => store.get(key),
-    insert: (key, entry) => store.insert(key, entry),
-    replace: (key, entry, version) => store.replace(key, entry, version),
-    touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => store.delete(key),
-    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
-    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
-  };
 }

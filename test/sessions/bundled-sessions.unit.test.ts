@@ -17,6 +17,7 @@ import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { traceOf } from "../../src/sessions/end-trace.js";
 import { readSummary } from "../../src/sessions/entry-summary.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
+import { LEAVING } from "../support/leaving.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";
@@ -133,7 +134,7 @@ async function signedIn(
   await first.begin(withLogin);
   keepCookie(first);
   const callback = request();
-  await callback.regenerate(change);
+  await callback.regenerate(change, LEAVING);
   return keyOf(keepCookie(callback));
 }
 
@@ -151,7 +152,7 @@ describe("a user without a session", () => {
     const session = request();
     expect(await session.read()).toBeUndefined();
     expect(await session.update(withToken("x"))).toEqual({ changed: false, record: undefined });
-    expect(await session.regenerate(signIn)).toBeUndefined();
+    expect(await session.regenerate(signIn, LEAVING)).toBeUndefined();
     expect(await session.destroy()).toBeUndefined();
     await session.touch(now(), true);
     expect(session.key).toBeUndefined();
@@ -533,13 +534,14 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
     await first.begin(withLogin);
     const oldCookie = keepCookie(first);
     const callback = request();
-    const record = await callback.regenerate(signIn);
+    const record = await callback.regenerate(signIn, LEAVING);
     const newCookie = keepCookie(callback);
     expect(newCookie).not.toBe(oldCookie);
     expect(callback.key).toBe(keyOf(newCookie));
     expect(await request(newCookie).read()).toEqual(record);
-    expect(await request(oldCookie).read()).toBeUndefined();
-    expect(await store.peek(keyOf(oldCookie))).toBeUndefined();
+    const late = request(oldCookie);
+    expect(await late.read()).toBeUndefined();
+    expect([late.key, late.isUnreadable, late.endedBy]).toEqual([undefined, false, undefined]);
     expect(await callback.read()).toEqual(record);
   });
 
@@ -550,14 +552,14 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
     const attacker = request(oldCookie);
     await attacker.read();
     const callback = request();
-    await callback.regenerate(signIn);
+    await callback.regenerate(signIn, LEAVING);
     keepCookie(callback);
     expect((await attacker.update(withRedirect("/attacker"))).record).toBeUndefined();
     await attacker.touch(now() + 100, true);
     expect(await request().read()).toEqual(signIn(withLogin(EMPTY_RECORD)));
   });
 
-  it.each(["insert", "delete"])(
+  it.each(["insert", "replace"])(
     "a logout that came just before the %s wins: nothing is kept, no cookie is set",
     async (method) => {
       const first = request();
@@ -565,20 +567,20 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
       keepCookie(first);
       justBefore(method, () => request().destroy());
       const callback = request();
-      expect(await callback.regenerate(signIn)).toBeUndefined();
+      expect(await callback.regenerate(signIn, LEAVING)).toBeUndefined();
       expect(callback.setCookies).toEqual([]);
       expect(await callback.read()).toBeUndefined();
       for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
     },
   );
 
-  it.each(["insert", "delete"])(
+  it.each(["insert", "replace"])(
     "what another writer changed just before the %s is kept",
     async (method) => {
       await signedIn();
       justBefore(method, () => request().update(withRedirect("/other-tab")));
       const callback = request();
-      const record = await callback.regenerate(withToken("at_second"));
+      const record = await callback.regenerate(withToken("at_second"), LEAVING);
       expect([record?.credentials?.token, record?.final_redirect]).toEqual([
         "at_second",
         "/other-tab",
@@ -593,26 +595,222 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
     await first.begin(withLogin);
     keepCookie(first);
     const both = [request(), request()];
-    const outcomes = await Promise.all(both.map((session) => session.regenerate(signIn)));
+    const outcomes = await Promise.all(both.map((session) => session.regenerate(signIn, LEAVING)));
     expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(1);
     expect(both.flatMap((session) => session.setCookies)).toHaveLength(1);
     const left = await Promise.all(store.inserted.map((key) => store.peek(key)));
-    expect(left.filter((entry) => entry !== undefined)).toHaveLength(1);
+    expect(left.filter((entry) => entry?.subject !== undefined)).toHaveLength(1);
   });
 
-  it("a store that fails to delete the old key leaves the old session and no other", async () => {
+  it("a store that fails to replace the old key leaves the old session and no other", async () => {
     const first = request();
     await first.begin(withLogin);
     const key = keyOf(keepCookie(first));
     store.before = (call) => {
-      if (call.method === "delete" && call.key === key) throw new Error("connection lost");
+      if (call.method === "replace" && call.key === key) throw new Error("connection lost");
     };
     const callback = request();
-    await expect(callback.regenerate(signIn)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(callback.regenerate(signIn, LEAVING)).rejects.toBeInstanceOf(
+      StoreUnavailableError,
+    );
     expect(callback.setCookies).toEqual([]);
     store.before = undefined;
     expect((await request().read())?.credentials).toBeUndefined();
     expect(await store.peek(store.inserted.at(-1)!)).toBeUndefined();
+  });
+});
+
+/** What the store does without anybody waiting for it is done. */
+const settled = () => clock.advanceAsync(0);
+
+/** The keys of a version that knew no traces. */
+const withoutTraces = () => ({ ...createSealer(SECRET, []), openTrace: () => undefined });
+
+describe("the trace of a sign-in", () => {
+  const { stateHash, target } = LEAVING.trace;
+
+  /** A sign-in from a pending login, or of somebody who was signed in. Gives the old cookie. */
+  async function replaced(isSignedIn = false): Promise<string> {
+    cookie = undefined;
+    if (isSignedIn) await signedIn();
+    else {
+      const first = request();
+      await first.begin(withLogin);
+      keepCookie(first);
+    }
+    const old = String(cookie);
+    const callback = request();
+    await callback.regenerate(signIn, LEAVING);
+    keepCookie(callback);
+    await settled();
+    return old;
+  }
+
+  it.each([false, true])(
+    "is taken once, by its state only (signed in before: %s)",
+    async (before) => {
+      const old = await replaced(before);
+      expect(await request(old).takeTrace?.("another")).toBeUndefined();
+      expect(await request().takeTrace?.(stateHash)).toBeUndefined();
+      const take = async () => request(old).takeTrace?.(stateHash);
+      const both = await Promise.all([take(), take()]);
+      expect(both.filter((taken) => taken !== undefined)).toEqual([target]);
+      expect(await request(old).takeTrace?.(stateHash)).toBeUndefined();
+      expect(await store.peek(keyOf(old))).toBeUndefined();
+      expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+    },
+  );
+
+  it.each([false, true])("counts for ten minutes (signed in before: %s)", async (before) => {
+    const old = await replaced(before);
+    const another = await replaced(before);
+    clock.advance(599_000);
+    expect(await request(another).takeTrace?.(stateHash)).toEqual(target);
+    clock.advance(1_000);
+    expect(await request(old).takeTrace?.(stateHash)).toBeUndefined();
+  });
+
+  it("of a signed-in session is removed by a later sign-in, two at a time, when it counts no more", async () => {
+    const traces = [await replaced(true), await replaced(true), await replaced(true)];
+    const left = async () =>
+      (await Promise.all(traces.map((old) => store.peek(keyOf(old))))).filter(Boolean).length;
+    clock.advance(599_999);
+    await replaced(true);
+    expect(await left()).toBe(3);
+    clock.advance(1);
+    await replaced(true);
+    expect(await left()).toBe(1);
+    store.before = ({ method }) => {
+      if (method === "delete") throw new Error("connection lost");
+    };
+    await replaced(true);
+    store.before = undefined;
+    expect(await left()).toBe(1);
+    await replaced(true);
+    expect(await left()).toBe(1);
+  });
+
+  it("counts for ten minutes where the store keeps the session's expiry", async () => {
+    await signedIn();
+    const old = cookie!;
+    store.before = ({ method }) => {
+      if (method === "delete") throw new Error("connection lost");
+    };
+    await request().regenerate(signIn, LEAVING);
+    clock.advance(600_000);
+    store.before = undefined;
+    expect((await store.peek(keyOf(old)))?.expiresAt).toBeGreaterThan(now() + DAY);
+    expect(await request(old).read()).toBeUndefined();
+    expect(await request(old).takeTrace?.(stateHash)).toBeUndefined();
+  });
+
+  it("is no session: an update finds nothing, and a login begins under a new key", async () => {
+    const old = await replaced();
+    expect(await request(old).update(withToken("x"))).toEqual({
+      changed: false,
+      record: undefined,
+    });
+    expect(await request(old).regenerate(signIn, LEAVING)).toBeUndefined();
+    const next = request(old);
+    await next.begin(withLogin);
+    expect(next.setCookies[0]).not.toContain(old);
+    expect(await request(old).takeTrace?.(stateHash)).toEqual(target);
+  });
+
+  it("hides no session that another cookie of the same name leads to", async () => {
+    const old = await replaced();
+    const both = request(`${old}; ${cookie!}`);
+    expect((await both.read())?.credentials).toEqual(CREDENTIALS);
+    expect(both.key).toBe(keyOf(cookie!));
+  });
+
+  it("goes with a logout, and first: if the store fails, the session and its tokens stay", async () => {
+    const old = await replaced();
+    const both = `${old}; ${cookie!}`;
+    store.before = (call) => {
+      if (call.method === "delete" && call.key === keyOf(old)) throw new Error("connection lost");
+    };
+    await expect(request(both).destroy()).rejects.toBeInstanceOf(StoreUnavailableError);
+    store.before = undefined;
+    expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+    const logout = request(both);
+    expect((await logout.destroy())?.credentials).toEqual(CREDENTIALS);
+    expect([await store.peek(keyOf(old)), await store.peek(keyOf(cookie!))]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("goes with a logout whose browser has only the old cookie", async () => {
+    const old = await replaced();
+    const logout = request(old);
+    expect(await logout.destroy()).toBeUndefined();
+    expect(logout.setCookies[0]).toContain("Max-Age=0");
+    expect(await request(old).takeTrace?.(stateHash)).toBeUndefined();
+  });
+
+  it("goes with a logout that had read the session before it was replaced", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    const old = keepCookie(first);
+    const logout = request(old);
+    await logout.read();
+    await request(old).regenerate(signIn, LEAVING);
+    expect(await logout.destroy()).toBeUndefined();
+    expect(await store.peek(keyOf(old))).toBeUndefined();
+  });
+
+  it("isn't the trace of a logout by the provider", async () => {
+    const sealer = createSealer(SECRET, []);
+    const another = await replaced();
+    justBefore("delete", async () => {
+      await store.delete(keyOf(another));
+      const key = keyOf(another);
+      await store.insert(key, traceOf(sealer, key, { reason: "ended_everywhere", now: now() }));
+    });
+    expect(await request(another).takeTrace?.(stateHash)).toBeUndefined();
+  });
+
+  it("of a store that fails is an outage", async () => {
+    const old = await replaced();
+    for (const method of ["get", "delete"]) {
+      store.before = (call) => {
+        if (call.method === method) throw new Error("connection lost");
+      };
+      await expect(request(old).takeTrace?.(stateHash)).rejects.toBeInstanceOf(
+        StoreUnavailableError,
+      );
+      store.before = undefined;
+    }
+    expect(await request(old).takeTrace?.(stateHash)).toEqual(target);
+  });
+
+  it("is no session for a process that can't open it, as one of an earlier version, whose logout removes it", async () => {
+    const old = await replaced();
+    const earlier = () => request(old, build({ sealer: withoutTraces() }));
+    const reading = earlier();
+    expect(await reading.read()).toBeUndefined();
+    expect([reading.key, reading.endedBy]).toEqual([undefined, undefined]);
+    const login = earlier();
+    await login.begin(withLogin);
+    expect(login.setCookies[0]).not.toContain(old);
+    expect(await earlier().regenerate(signIn, LEAVING)).toBeUndefined();
+    expect(await request(old).takeTrace?.(stateHash)).toEqual(target);
+
+    const other = await replaced();
+    expect(await request(other, build({ sealer: withoutTraces() })).destroy()).toBeUndefined();
+    expect(await store.peek(keyOf(other))).toBeUndefined();
+  });
+
+  it("tells those who watch the session in another process that it was replaced", async () => {
+    await signedIn();
+    const session = request(cookie, build());
+    await session.read();
+    const told: string[] = [];
+    session.watchEnd((reason) => told.push(reason));
+    await request().regenerate(signIn, LEAVING);
+    await clock.advanceAsync(10_000);
+    expect(told).toEqual(["replaced"]);
   });
 });
 
@@ -671,16 +869,40 @@ describe("a store that fails after it has done its work", () => {
     expect(await store.peek(store.inserted.at(-1)!)).toBeUndefined();
   });
 
-  it("the delete of a regenerate: a logout may have come between, so it wins", async () => {
-    const old = await signedIn();
-    once("delete");
+  it("the replacement of a regenerate: its own trace tells that no logout came between", async () => {
+    await signedIn();
+    once("replace");
     const session = request();
-    expect(await session.regenerate(signIn)).toBeUndefined();
+    expect(await session.regenerate(signIn, LEAVING)).toBeDefined();
+    keepCookie(session);
+    expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+  });
+
+  it.each<[string, (session: UserSession) => Promise<unknown>]>([
+    ["a logout", (session) => session.destroy()],
+    [
+      "another sign-in",
+      (session) =>
+        session.regenerate(signIn, { trace: { ...LEAVING.trace, stateHash: "another" } }),
+    ],
+  ])("the replacement of a regenerate, and %s that came between wins", async (_name, come) => {
+    await signedIn();
+    const other = request();
+    await other.read();
+    store.after = async ({ method }) => {
+      if (method !== "insert") return;
+      store.after = undefined;
+      await come(other);
+      store.before = ({ method: next }) => {
+        store.before = undefined;
+        if (next === "replace") throw new Error("the connection was cut");
+      };
+    };
+    const session = request();
+    const first = store.inserted.length;
+    expect(await session.regenerate(signIn, LEAVING)).toBeUndefined();
     expect(session.setCookies).toEqual([]);
-    expect([await store.peek(old), await store.peek(store.inserted.at(-1)!)]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect(await store.peek(store.inserted[first]!)).toBeUndefined();
   });
 });
 
@@ -812,8 +1034,8 @@ describe("a store that cannot respond", () => {
     ["read", "get", (session) => session.read()],
     ["update", "replace", (session) => session.update(withToken("x"))],
     ["begin", "replace", (session) => session.begin(withLogin)],
-    ["regenerate", "insert", (session) => session.regenerate(signIn)],
-    ["regenerate", "delete", (session) => session.regenerate(signIn)],
+    ["regenerate", "insert", (session) => session.regenerate(signIn, LEAVING)],
+    ["regenerate", "replace", (session) => session.regenerate(signIn, LEAVING)],
     ["destroy", "delete", (session) => session.destroy()],
     [
       "touch",
@@ -987,7 +1209,7 @@ describe("the label of a session", () => {
     await first.begin(withLogin);
     keepCookie(first);
     const callback = sessions.open(cookie, false, from);
-    await callback.regenerate(signIn);
+    await callback.regenerate(signIn, LEAVING);
     const stored = await store.peek(keyOf(keepCookie(callback)));
     return readSummary(createSealer(SECRET, []), keyOf(cookie!), stored!)?.label;
   };
@@ -1039,7 +1261,7 @@ describe("the end of a session", () => {
     const key = await signedIn();
     const { told } = await watched();
     const again = request();
-    await again.regenerate(signIn);
+    await again.regenerate(signIn, LEAVING);
     expect([told, announced]).toEqual([["replaced"], [`${key} replaced`]]);
     const newKey = keyOf(keepCookie(again));
     const next = await watched();
@@ -1075,9 +1297,10 @@ describe("the end of a session", () => {
     await signedIn();
     const { told } = await watched();
     await request(cookie, build()).destroy();
+    const watching = clock.pendingTimers;
     await clock.advanceAsync(10_000);
     expect(told).toEqual(["logout"]);
-    expect(clock.pendingTimers).toBe(0);
+    expect(clock.pendingTimers).toBe(watching - 1);
   });
 
   it("isn't watched without a session, nor after the watch was stopped", async () => {
@@ -1133,22 +1356,28 @@ describe("a write that comes between", () => {
     await signedIn();
     store.calls.length = 0;
     const change = vi.fn(signIn);
-    await request().regenerate(change);
+    await request().regenerate(change, LEAVING);
     expect(change).toHaveBeenCalledOnce();
-    expect(store.calls.map(({ method }) => method)).toEqual(["get", "get", "insert", "delete"]);
+    await settled();
+    expect(store.calls.map(({ method }) => method)).toEqual(["get", "get", "insert", "replace"]);
   });
 
   it("and cannot be kept, because the store is away, still counts as a sign-in", async () => {
     await signedIn();
-    justBefore("delete", () => request().update(withRedirect("/other-tab")));
-    store.after = ({ method }) => {
-      if (method === "delete")
-        store.before = (call) => {
-          if (call.method === "get") throw new Error("connection lost");
-        };
-    };
+    justBefore("replace", async () => {
+      await request().update(withRedirect("/other-tab"));
+      let replacements = 0;
+      store.after = ({ method }) => {
+        if (method === "replace") replacements += 1;
+        // The first lost the race.
+        if (replacements === 2)
+          store.before = (call) => {
+            if (call.method === "get") throw new Error("connection lost");
+          };
+      };
+    });
     const callback = request();
-    const record = await callback.regenerate(withToken("at_second"));
+    const record = await callback.regenerate(withToken("at_second"), LEAVING);
     expect(record?.credentials?.token).toBe("at_second");
     expect((await callback.read())?.credentials?.token).toBe("at_second");
     keepCookie(callback);
@@ -1157,16 +1386,16 @@ describe("a write that comes between", () => {
   it("a sign-in reports that it has replaced the old session, and not if a logout came first", async () => {
     await signedIn();
     const replaced = vi.fn();
-    justBefore("delete", () => request().destroy());
-    await request().regenerate(signIn, replaced);
+    justBefore("replace", () => request().destroy());
+    await request().regenerate(signIn, { ...LEAVING, replaced });
     expect(replaced).not.toHaveBeenCalled();
     cookie = undefined;
     await signedIn();
     const callback = request();
     store.before = ({ method }) => {
-      if (method === "delete") expect(replaced).not.toHaveBeenCalled();
+      if (method === "replace") expect(replaced).not.toHaveBeenCalled();
     };
-    await callback.regenerate(signIn, replaced);
+    await callback.regenerate(signIn, { ...LEAVING, replaced });
     expect(replaced).toHaveBeenCalledOnce();
   });
 });

@@ -23,6 +23,7 @@ describe("the summary of a session", () => {
       iat: null,
       session_expiry: [],
       is_ended: 1,
+      id_token_alg: 1,
     };
     expect(readSummary(sealer, "key", summaryOf(JSON.stringify(json)))).toEqual({
       loginAt: null,
@@ -31,6 +32,8 @@ describe("the summary of a session", () => {
       signedInIat: null,
       sessionExpiry: null,
       isEnded: false,
+      idTokenAlg: null,
+      others: {},
     });
     const good = {
       v: 1,
@@ -40,6 +43,8 @@ describe("the summary of a session", () => {
       iat: 2,
       session_expiry: 3,
       is_ended: true,
+      id_token_alg: "RS256",
+      newer: [1],
     };
     expect(readSummary(sealer, "key", summaryOf(JSON.stringify(good)))).toEqual({
       loginAt: 1,
@@ -48,6 +53,8 @@ describe("the summary of a session", () => {
       signedInIat: 2,
       sessionExpiry: 3,
       isEnded: true,
+      idTokenAlg: "RS256",
+      others: { newer: [1] },
     });
   });
 

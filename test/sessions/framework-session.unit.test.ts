@@ -1,4 +1,5 @@
 import { TestClock } from "../../src/testing/test-clock.js";
+import { LEAVING } from "../support/leaving.js";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { UserSession } from "../../src/ports/user-session.js";
@@ -176,7 +177,7 @@ describe("changes of one session take turns", () => {
       (session) => session.touch(LATER, false),
       { credentials: credentials("second"), idp_last_active: LATER },
     ],
-    ["regenerate", (session) => session.regenerate(withState), undefined],
+    ["regenerate", (session) => session.regenerate(withState, LEAVING), undefined],
     ["destroy", (session) => session.destroy(), undefined],
   ];
 
@@ -361,7 +362,7 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
     const login = middleware.request("ada");
     await sessions.open(login).begin(withState);
     const callback = middleware.request(login.id);
-    expect(await sessions.open(callback).regenerate(signInAs(idInfo))).toMatchObject({
+    expect(await sessions.open(callback).regenerate(signInAs(idInfo), LEAVING)).toMatchObject({
       id_info: idInfo,
     });
     expect([...middleware.stored.keys()]).toEqual([callback.id]);
@@ -430,7 +431,7 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
     const request = middleware.request("ada");
     request.data = { cart: "book", ...record({ id_info: { ...ADA, sub: "grace" } }) };
     middleware.stored.set("ada", { idp_state: { v: 1 } });
-    await sessions.open(request).regenerate(signInAs(ADA));
+    await sessions.open(request).regenerate(signInAs(ADA), LEAVING);
     expect(middleware.stored.get(request.id)).not.toHaveProperty("cart");
   });
 
@@ -504,7 +505,7 @@ describe("a session of the framework", () => {
   it("that is gone is neither regenerated nor stamped", async () => {
     middleware.stored.clear();
     const change = vi.fn(withState);
-    expect(await open().regenerate(change)).toBeUndefined();
+    expect(await open().regenerate(change, LEAVING)).toBeUndefined();
     await open().touch(LATER, false);
     expect(change).not.toHaveBeenCalled();
     expect(middleware.calls).toEqual(["load ada", "load ada"]);
@@ -549,7 +550,7 @@ describe("a session of the framework", () => {
     const request = middleware.request("ada");
     request.data = { cart: "book", credentials: "token" };
     middleware.stored.set("ada", { idp_state: { v: 1 } });
-    await sessions.open(request).regenerate(withToken("new"));
+    await sessions.open(request).regenerate(withToken("new"), LEAVING);
     expect(middleware.stored.get(request.id)).not.toHaveProperty("cart");
   });
 
@@ -568,7 +569,7 @@ describe("the end of a session of the framework", () => {
   }
 
   it.each<[string, (session: UserSession) => unknown]>([
-    ["replaced", (session) => session.regenerate(withToken("new"))],
+    ["replaced", (session) => session.regenerate(withToken("new"), LEAVING)],
     ["logout", (session) => session.destroy()],
     [
       "idle",
@@ -585,7 +586,7 @@ describe("the end of a session of the framework", () => {
   it("isn't what a sign-in over a pending login is", async () => {
     middleware.stored.set("ada", { idp_state: { v: 1 } });
     const reasons = watched();
-    await open().regenerate(withToken("new"));
+    await open().regenerate(withToken("new"), LEAVING);
     expect(reasons).toEqual([]);
   });
 
@@ -593,7 +594,7 @@ describe("the end of a session of the framework", () => {
     middleware.stored.set("", storedForm(signedIn("first"), NAMES));
     const reasons = watched("");
     for (const end of [
-      (session: UserSession) => session.regenerate(withToken("new")),
+      (session: UserSession) => session.regenerate(withToken("new"), LEAVING),
       (session: UserSession) => session.destroy(),
     ]) {
       await end(open(""));

@@ -108,6 +108,38 @@ describe("a logout by the provider", () => {
     },
   );
 
+  it("that is signed otherwise than a session's ID token ends only the others", async () => {
+    const { signIn, logOut, remaining } = setUp();
+    const handles = [
+      await signIn({ sid: "one", idTokenAlg: "RS256" }),
+      await signIn({ sid: "one", idTokenAlg: "ES256" }),
+      await signIn({ sid: "one" }),
+    ];
+    await logOut({ sid: "one", onlySignedWith: "ES256", isUnusual: true });
+    expect(await remaining(handles)).toEqual([true, false, false]);
+  });
+
+  it("that is signed otherwise than each session's ID token is refused", async () => {
+    const { signIn, logOut, remaining, announce } = setUp();
+    const handles = [
+      await signIn({ sid: "one", iat: START, idTokenAlg: "RS256" }),
+      await signIn({ iat: START, idTokenAlg: "RS512" }),
+    ];
+    for (const token of [{ sid: "one" }, { sub: "ada" }])
+      await expect(logOut({ ...token, onlySignedWith: "ES256" })).rejects.toMatchObject({
+        name: "ProviderRefusedError",
+        reason: "logout_token_alg",
+      });
+    expect(await remaining(handles)).toEqual([true, true]);
+    expect(announce).not.toHaveBeenCalled();
+    await logOut({ sid: "none", onlySignedWith: "ES256" });
+    await expect(
+      logOut({ sid: "none", onlySignedWith: "ES256", isUnusual: true }),
+    ).rejects.toMatchObject({ reason: "logout_token_alg" });
+    // It concerns sessions that began earlier only.
+    await logOut({ sub: "ada", iat: START - 60, onlySignedWith: "ES256" });
+  });
+
   it("ends a session whose summary cannot be read", async () => {
     const { signIn, logOut, store, remaining } = setUp();
     const handle = await signIn({ sid: "one", iat: START + 60 });

@@ -37,7 +37,13 @@ describe("the entry of a session", () => {
   it("has keyed hashes of the user and of the provider's session, and a summary without an identity", () => {
     const { sealer } = storedSessions();
     const { entry, summary } = entryOf(
-      recordOf({ sid: "provider's", iat: START - 1, loginAt: START, sessionExpiry: START + 60 }),
+      recordOf({
+        sid: "provider's",
+        iat: START - 1,
+        loginAt: START,
+        sessionExpiry: START + 60,
+        idTokenAlg: "RS256",
+      }),
     );
     expect(entry.subject).toBe(sealer.subjectHashes(CLIENT, "ada")[0]);
     expect(entry.sid).toBe(sealer.sidHashes(CLIENT, "provider's")[0]);
@@ -50,6 +56,7 @@ describe("the entry of a session", () => {
       active_at: START + 0.25,
       iat: START - 1,
       session_expiry: START + 60,
+      id_token_alg: "RS256",
     });
   });
 
@@ -153,6 +160,23 @@ describe("the entry of a session", () => {
         entries.recordOf(stored(entry), handle),
       );
       expect(entries.activeAt(handle.key, stored(next))).toBe(START + 5.5);
+    });
+
+    it("keeps what a later release has written into its summary", () => {
+      const { entries, sealer, handle, entry } = begun();
+      const members = readSummaryJson(sealer, handle.key, stored(entry));
+      const newer = stored({
+        ...entry,
+        summary: sealer.sealSummary(JSON.stringify({ ...members, newer: { a: 1 } }), handle.key),
+      });
+      const found = { record: recordOf(), stored: newer };
+      for (const next of [
+        entries.replacementOf(newer, recordOf({ idTokenAlg: "ES256" }), handle),
+        entries.renewalOf(found, handle, START + 99),
+      ])
+        expect(readSummaryJson(sealer, handle.key, stored(next))).toMatchObject({
+          newer: { a: 1 },
+        });
     });
 
     it("without a readable summary gets one without a label, and its last renewal isn't known", () => {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DARK, LIGHT } from "../../site/diagrams/drawing.mjs";
-import { COSTS } from "../../site/diagrams/guard-cost.mjs";
 import { figures } from "../../site/diagrams/index.mjs";
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
@@ -40,14 +39,6 @@ it("each figure is in one page, with its title, and a page shows no other figure
   const names = (images: readonly { name: string }[]) =>
     images.toSorted((one, other) => one.name.localeCompare(other.name));
   expect(names(places)).toEqual(names(figures().map(({ name, title }) => ({ name, text: title }))));
-});
-
-it.each(COSTS)("the bar of %s has the number that was measured", (framework, microseconds) => {
-  for (const page of ["evidence/performance.md", "explanation/performance.md"]) {
-    expect(readFileSync(path.join(DOCS, page), "utf8").replaceAll("**", "")).toContain(
-      `| ${framework} | ${microseconds.toFixed(1)} µs |`,
-    );
-  }
 });
 
 describe.each(figures())("the figure $name", ({ name, title, description, wide, narrow }) => {

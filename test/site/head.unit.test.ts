@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { DARK, favicon, LIGHT, mark } from "../../site/brand/brand.mjs";
+import { DESCRIPTIONS } from "../../site/.vitepress/descriptions.mjs";
 import { descriptionOf, shareHead, version } from "../../site/.vitepress/head.mjs";
 import { markdownFiles } from "../support/markdown-files.js";
 
@@ -43,6 +44,12 @@ it("each page has its own description", () => {
     descriptions.set(description, page);
   }
   expect(descriptions.size).toBeGreaterThan(70);
+});
+
+it("what descriptions.mjs describes are pages, each in its own words", () => {
+  const described = Object.keys(DESCRIPTIONS).map((page) => `docs/${page}`);
+  expect(described.filter((page) => !pages.includes(page))).toEqual([]);
+  expect(new Set(Object.values(DESCRIPTIONS)).size).toBe(described.length);
 });
 
 it("a page has a canonical address only if project.json has the site's", () => {

@@ -3,6 +3,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { MOVED } from "../../site/.vitepress/moved.mjs";
 import {
+  APART,
+  isApart,
   linksOf,
   menuOf,
   SECTIONS,
@@ -34,7 +36,9 @@ const sections = withTitles(
     { entry: "idpauth", page: "hooks" },
     { entry: "idpauth/koa", page: "koa" },
   ],
+  [...SECTIONS, APART],
 );
+const shown = sections.slice(0, -1);
 
 const pageOf = (link: string) => link.slice(1).replace(/\/$/, "/index");
 
@@ -68,13 +72,30 @@ describe("the menus", () => {
   });
 
   it("mark one section for each page", () => {
-    const menu = menuOf(sections);
-    for (const { text, items } of sections) {
+    const menu = menuOf(shown);
+    for (const { text, items } of shown) {
       for (const link of linksOf(items)) {
         const marked = menu.filter(({ activeMatch }) => new RegExp(activeMatch).test(link));
         expect([link, ...marked.map((entry) => entry.text)]).toEqual([link, text]);
       }
     }
+  });
+
+  it("at the top don't have the pages for contributors and reviewers, which have a menu beside them", () => {
+    const menu = menuOf(shown);
+    for (const link of linksOf(sections.at(-1)?.items ?? [])) {
+      expect(menu.filter(({ activeMatch }) => new RegExp(activeMatch).test(link))).toEqual([]);
+      expect(sidebarsOf(sections)).toHaveProperty([`${link.replace(/\/$/, "/index")}.md`]);
+    }
+  });
+
+  it.each([
+    ["contributing/index.md", true],
+    ["contributing/tests.md", true],
+    ["explanation/decisions.md", true],
+    ["explanation/security.md", false],
+  ])("know that %s is for contributors and reviewers: %s", (page, expected) => {
+    expect(isApart(page)).toBe(expected);
   });
 
   it("open only the groups that contain the page", () => {
@@ -102,6 +123,8 @@ describe.each(Object.entries(MOVED))("the old address %s", (from, to) => {
 
   it(`leads to a page: ${to}`, () => {
     const [page = ""] = to.split("#");
+    // Those are generated from the types.
+    if (page.startsWith("api/")) return;
     expect(existsSync(path.join(DOCS, `${page.replace(/\/$/, "/index")}.md`))).toBe(true);
   });
 });

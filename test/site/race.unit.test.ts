@@ -67,6 +67,17 @@ describe("200 requests at two processes", () => {
     expect(responses(events, 401)).toBe(REQUESTS);
   });
 
+  it("get 503 while the provider refuses connections, and succeed once it is back", async () => {
+    const events = await simulate({ kill: "never", outage: 10 });
+    const [recovered] = of(events, "recovered");
+    expect(responses(events, 200)).toBe(REQUESTS);
+    expect(responses(events, 401)).toBe(0);
+    expect(responses(events, 503)).toBeGreaterThanOrEqual(REQUESTS);
+    for (const { status, at } of of(events, "response"))
+      expect(status).toBe(at < (recovered?.at ?? 0) ? 503 : 200);
+    expect(of(events, "token-request")).toMatchObject([{ token: 1 }]);
+  });
+
   it("sign the user out if the store doesn't compare before it swaps", async () => {
     const events = await simulate({ kill: "never", compares: false });
     expect(of(events, "token-request").map(({ token }) => token)).toEqual([1, 1]);
@@ -78,21 +89,22 @@ describe("200 requests at two processes", () => {
 
 describe("the figure of the race", () => {
   it("shows what the simulation ends with, in each case", () => {
-    const ends = played.map(({ kill, frames }) => {
+    const ends = played.map(({ name, frames }) => {
       const { tokenRequests, succeeded, signedOut, time, lease } = frames.at(-1) ?? {};
-      return [kill, { tokenRequests, succeeded, signedOut, time, lease }];
+      return [name, { tokenRequests, succeeded, signedOut, time, lease }];
     });
     const good = { succeeded: 200, signedOut: 0, lease: null };
     expect(Object.fromEntries(ends)).toEqual({
       "before-request": { ...good, tokenRequests: 1, time: "41 s" },
       "after-store": { ...good, tokenRequests: 2, time: "41 s" },
       "before-store": { tokenRequests: 2, succeeded: 0, signedOut: 1, lease: null, time: "41 s" },
-      never: { ...good, tokenRequests: 1, time: "0.41 s" },
+      won: { ...good, tokenRequests: 1, time: "0.41 s" },
+      outage: { ...good, tokenRequests: 1, time: "15 s" },
     });
   });
 
   it("tells each step in words, with 503 while the requests wait", () => {
-    const [killed] = played;
+    const killed = played.find(({ name }) => name === "before-request");
     expect(killed?.frames.map(({ text }) => text.split(/[,.]/)[0])).toEqual([
       "The ID token has expired",
       "Process A takes the lease",
@@ -106,8 +118,15 @@ describe("the figure of the race", () => {
     expect(killed?.frames.map(({ requests }) => requests.B)).toContain("unavailable");
   });
 
+  it("shows the provider as unreachable until it is back", () => {
+    const frames = played.find(({ name }) => name === "outage")?.frames ?? [];
+    const back = frames.findIndex(({ text }) => text.startsWith("The provider is back after 10 s"));
+    expect(back).toBeGreaterThan(1);
+    expect(frames.map(({ isDown }) => isDown)).toEqual(frames.map((_, at) => at < back));
+  });
+
   it("has a still picture with the same result", () => {
-    const [killed] = played;
+    const killed = played.find(({ name }) => name === "before-request");
     expect(killed?.frames.at(-1)).toMatchObject({
       tokenRequests: OUTCOME.tokenRequests,
       succeeded: OUTCOME.succeeded,

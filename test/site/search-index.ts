@@ -1,28 +1,13 @@
-import { readdirSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
-import { SEARCH_OPTIONS } from "../../site/.vitepress/search.mjs";
+import { createSearch, type Headings, type Texts } from "../../site/.vitepress/search.mjs";
 
-export interface SearchIndex {
-  search(query: string): readonly { readonly id: string }[];
-}
-
-interface MiniSearch {
-  loadJSON(index: string, options: object): SearchIndex;
-}
-
-/** The index that the built site has, with the options that its pages search with. */
-export async function searchIndexOf(dist: string): Promise<SearchIndex> {
-  const chunks = path.join(dist, "assets/chunks");
-  const [name = ""] = readdirSync(chunks).filter((file) => file.startsWith("@localSearchIndex"));
-  const { default: index } = (await import(pathToFileURL(path.join(chunks, name)).href)) as {
-    default: string;
-  };
-  const site = createRequire(path.join(dist, "../package.json"));
-  return (site("minisearch") as MiniSearch).loadJSON(index, {
-    fields: ["title", "titles", "text"],
-    storeFields: ["title", "titles"],
-    searchOptions: SEARCH_OPTIONS,
-  });
+/** The index that the built site's pages search in, with all of its parts. */
+export function searchIndexOf(dist: string): ReturnType<typeof createSearch> {
+  const read = (part: string): unknown =>
+    JSON.parse(readFileSync(path.join(dist, `search/${part}.json`), "utf8"));
+  const headings = read("headings") as Headings;
+  const index = createSearch(headings);
+  for (const part of headings.parts) index.add(read(part) as Texts);
+  return index;
 }

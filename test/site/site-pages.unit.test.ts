@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
-  isInternal,
   llmsGroups,
   llmsIndex,
   withoutBuildComments,
@@ -25,7 +24,7 @@ describe("the index for language models", () => {
   it("has each page's title, address and first sentence", () => {
     const text = "# Step-up\n\nSome actions shouldn't rely\non an old sign-in. More.\n";
     expect(llmsIndex([{ text: "Guides", pages: [page("how-to/step-up", text)] }])).toContain(
-      "## Guides\n\n- [Step-up](/how-to/step-up.md): Some actions shouldn't rely on an old sign-in.\n",
+      "## Guides\n\nAll of these pages in one file: [llms/guides.txt](/llms/guides.txt)\n\n- [Step-up](/how-to/step-up.md): Some actions shouldn't rely on an old sign-in.\n",
     );
   });
 
@@ -40,7 +39,7 @@ describe("the index for language models", () => {
     const pages = [
       page("about/questions"),
       page("api/index"),
-      page("evidence/peers"),
+      page("contributing/grammar"),
       page("explanation/decisions"),
       page("how-to/csrf"),
       page("reference/settings"),
@@ -50,9 +49,10 @@ describe("the index for language models", () => {
     expect(groups.map((group) => [group.text, ...group.pages.map((one) => one.page)])).toEqual([
       ["Start", "start/index.md"],
       ["Guides", "how-to/csrf.md"],
-      ["Reference", "reference/settings.md", "api/index.md"],
+      ["Reference", "reference/settings.md"],
+      ["API", "api/index.md"],
       ["Trust", "about/questions.md"],
-      ["Optional", "evidence/peers.md", "explanation/decisions.md"],
+      ["Optional", "contributing/grammar.md", "explanation/decisions.md"],
     ]);
   });
 });
@@ -68,17 +68,6 @@ it("the copies of the pages as Markdown don't contain the comments from which pa
     expect(withoutBuildComments(`One.\n\n<!-- ${comment} -->\n\nTwo.\n`)).toBe("One.\n\nTwo.\n");
   const code = "```html\n<!-- the button -->\n```\n";
   expect(withoutBuildComments(code)).toBe(code);
-});
-
-it.each([
-  ["evidence/security.md", true],
-  ["contributing/architecture.md", true],
-  ["contributing/index.md", false],
-  ["explanation/decisions.md", true],
-  ["explanation/security.md", false],
-  ["how-to/csrf.md", false],
-])("%s: for maintainers only is %s", (page, expected) => {
-  expect(isInternal(page)).toBe(expected);
 });
 
 it.each([

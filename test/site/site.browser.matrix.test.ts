@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSections } from "../../site/.vitepress/sections.data.mjs";
-import { linksOf } from "../../site/.vitepress/sidebar.mjs";
-import { isInternal } from "../../scripts/site-pages.mjs";
+import { isApart, linksOf } from "../../site/.vitepress/sidebar.mjs";
+import { buildPackage } from "../support/build.js";
 import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
-import { searchIndexOf, type SearchIndex } from "./search-index.js";
+import { searchIndexOf } from "./search-index.js";
 import { QUERIES } from "./search-queries.js";
 import { serveFolder } from "./static-server.js";
 
@@ -32,7 +32,7 @@ const KINDS = [
   "/reference/settings.html",
   "/api/koa.html",
   "/explanation/guarantees.html",
-  "/evidence/peers.html",
+  "/about/evidence.html",
 ];
 
 /** The beginning of each table, cell and block of code that is wider than what the page shows of it. */
@@ -56,6 +56,8 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   let axe: string;
 
   beforeAll(async () => {
+    // The reference names what the entries export.
+    await buildPackage();
     await promisify(execFile)(process.execPath, ["scripts/site.mjs", "--build"], {
       cwd: ROOT,
       maxBuffer: 64 * 1024 * 1024,
@@ -143,9 +145,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.keyboard.press("Tab");
     expect(await tab.evaluate("document.activeElement.className")).toContain("VPSkipLink");
     await search(tab, "signed out after an hour");
-    const first = tab.locator(".VPLocalSearchBox .result").first();
-    await first.waitFor();
+    await tab.locator(".search-box .result").first().waitFor();
     await tab.keyboard.press("Escape");
+    await tab.locator(".search-box").waitFor({ state: "detached" });
     await tab.locator(".vp-code-group input").first().focus();
     await tab.keyboard.press("ArrowRight");
     expect(await tab.locator(".vp-code-group .blocks > .active code").innerText()).toContain(
@@ -184,8 +186,8 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await chooseWithKeyboard(tab, "Hono");
     expect(await shownTabs(tab)).toEqual(["Hono", "Hono"]);
     expect(await tab.locator(".vp-code-group .blocks > .active code").allInnerTexts()).toEqual([
-      expect.stringContaining("idpauth/hono"),
-      expect.stringContaining("idpauth/hono"),
+      expect.stringContaining("c.json("),
+      expect.stringContaining("c.json("),
     ]);
 
     await tab.locator(".VPSidebar").getByRole("link", { name: "Mount idpauth" }).click();
@@ -229,38 +231,46 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
-  it("plays the race with the keyboard, and tells each step to a screen reader", async () => {
+  it("begins with the race won, and fails it with the keyboard, told to a screen reader", async () => {
     const { tab } = await open("/", { reducedMotion: "reduce" });
-    const text = tab.locator(".race .step");
-    const counts = tab.locator(".race .counts dd");
-    // It shows the end, and nothing moves by itself.
-    expect(await counts.allInnerTexts()).toEqual(["1", "200 of 200", "0"]);
+    const race = tab.locator(".race");
+    const text = race.locator(".step");
+    const counts = race.locator(".counts dd");
+    const press = async (name: string) => {
+      await race.getByRole("button", { name, exact: true }).focus();
+      await tab.keyboard.press("Enter");
+    };
+    expect(await counts.allInnerTexts()).toEqual(["200 of 200", "1", "0"]);
+    expect(await text.innerText()).toContain("All 200 requests succeed");
     expect(await text.getAttribute("aria-live")).toBe("off");
-    await tab.locator(".race").getByRole("button", { name: "Restart" }).focus();
-    await tab.keyboard.press("Enter");
-    expect(await counts.allInnerTexts()).toEqual(["0", "0 of 200", "0"]);
+    await press("Kill process A");
+    expect(await counts.allInnerTexts()).toEqual(["0 of 200", "0", "0"]);
     expect(await text.getAttribute("aria-live")).toBe("polite");
-    await tab.locator(".race").getByRole("button", { name: "Step" }).focus();
-    for (let step = 0; step < 2; step += 1) await tab.keyboard.press("Enter");
+    for (let step = 0; step < 2; step += 1) await press("Step");
     expect(await text.innerText()).toContain("Process A is killed before its token request");
     const slider = tab.getByLabel("Step of the race");
     expect(await slider.getAttribute("aria-valuetext")).toBe("Step 3 of 8, after 0.03 s");
     await slider.focus();
     await tab.keyboard.press("ArrowRight");
     expect(await text.innerText()).toContain("get 503 with Retry-After");
-    await tab.getByLabel("Process A is killed").selectOption("between the two");
+    await race.getByLabel("Killed").selectOption("between the two");
     await slider.focus();
     await tab.keyboard.press("End");
-    expect(await counts.allInnerTexts()).toEqual(["2", "0 of 200", "1"]);
+    expect(await counts.allInnerTexts()).toEqual(["0 of 200", "2", "1"]);
     expect(await text.innerText()).toContain("The user has to sign in again");
+    await press("Stop the provider");
+    await slider.focus();
+    await tab.keyboard.press("End");
+    expect(await counts.allInnerTexts()).toEqual(["200 of 200", "1", "0"]);
     await tab.close();
   });
 
-  it("plays the race by itself once, unless the reader wants no motion", async () => {
+  it("plays a failed race at the button, and stops", async () => {
     const { tab } = await open("/");
     const text = tab.locator(".race .step");
-    await expect.poll(() => text.innerText(), { timeout: 10_000 }).toContain("arrive at once");
-    expect(await text.getAttribute("aria-live")).toBe("off");
+    await tab.locator(".race").getByRole("button", { name: "Kill process A" }).click();
+    expect(await text.innerText()).toContain("arrive at once");
+    await expect.poll(() => text.innerText(), { timeout: 10_000 }).toContain("takes the lease");
     await tab.locator(".race").getByRole("button", { name: "Pause" }).click();
     expect(await tab.locator(".race .play").innerText()).toBe("Play");
     await tab.close();
@@ -268,18 +278,64 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
 
   it("shows the race's end without JavaScript", async () => {
     const { tab } = await open("/", { javaScriptEnabled: false });
-    expect(await tab.locator(".race .counts dd").allInnerTexts()).toEqual(["1", "200 of 200", "0"]);
+    expect(await tab.locator(".race .counts dd").allInnerTexts()).toEqual(["200 of 200", "1", "0"]);
     expect(await tab.locator(".race button").first().isVisible()).toBe(false);
     await tab.close();
   });
 
-  it("shows the guarantees as cards on a phone", async () => {
+  it("shows the sentence, the code and the command in the first screen", async () => {
+    const { tab } = await open("/");
+    for (const part of ["h1", ".lead li a", ".sample .active code", ".command code"])
+      expect(
+        (await tab.locator(`.first-screen ${part}`).first().boundingBox())?.y,
+        part,
+      ).toBeLessThan(900);
+    await tab.close();
+  });
+
+  it.each(KINDS)("%s has a footer with the license and the version", async (address) => {
+    const { tab } = await open(address);
+    const footer = tab.locator(".site-footer");
+    expect(await footer.allInnerTexts()).toEqual([
+      expect.stringMatching(/idpauth \d+\.\d+\.\d+[^]*MIT license/),
+    ]);
+    await tab.close();
+  });
+
+  it("sets the code of all pages with the switch in the menu", async () => {
+    const context = await browser.newContext();
+    const tab = await context.newPage();
+    await tab.goto(`${server.origin}/how-to/guarding.html`, { waitUntil: "networkidle" });
+    const framework = tab.locator("#framework");
+    expect(await framework.inputValue()).toBe("Express");
+    await framework.focus();
+    await tab.keyboard.type("Fastify");
+    await expect.poll(() => shownTabs(tab)).toEqual(["Fastify", "Fastify"]);
+    await tab.goto(`${server.origin}/how-to/mounting.html`, { waitUntil: "networkidle" });
+    expect(await tab.locator("#framework").inputValue()).toBe("Fastify");
+    expect(await shownTabs(tab)).toEqual(["Fastify"]);
+    await chooseWithKeyboard(tab, "Hono");
+    expect(await tab.locator("#framework").inputValue()).toBe("Hono");
+    await context.close();
+  });
+
+  it("shows the code of every framework without JavaScript", async () => {
+    const { tab } = await open("/how-to/mounting.html", { javaScriptEnabled: false });
+    const blocks = tab.locator(".vp-code-group .blocks > div");
+    for (const block of await blocks.all()) expect(await block.isVisible()).toBe(true);
+    expect(await blocks.nth(1).getAttribute("data-label")).toBe("Fastify");
+    expect(await tab.locator("#framework").isVisible()).toBe(false);
+    await tab.close();
+  });
+
+  it("shows the rows of a table as cards on a phone", async () => {
     const { tab } = await open("/", { viewport: { width: 390, height: 900 } });
     const rows = tab.locator(".vp-doc tbody tr");
-    expect(await rows.count()).toBe(7);
+    expect(await rows.count()).toBeGreaterThan(3);
     for (const row of await rows.all())
       expect((await row.boundingBox())?.width).toBeLessThanOrEqual(342);
-    expect(await tab.locator(".vp-doc tbody [data-label=Tests]").count()).toBe(7);
+    const labels = await tab.locator(".vp-doc tbody [data-label='What your users notice']").count();
+    expect(labels).toBe(await rows.count());
     await tab.close();
   });
 
@@ -422,29 +478,87 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   it("searches with the keyboard, and shows the text of what it finds", async () => {
     const { tab, complaints } = await open("/start/express.html", { reducedMotion: "reduce" });
     await search(tab, "users are signed out after an hour");
-    const first = tab.locator(".VPLocalSearchBox .result").first();
+    const first = tab.locator(".search-box .result").first();
     // The results change while the words are typed.
     await expect
       .poll(() => first.getAttribute("href"))
       .toBe("/how-to/troubleshooting.html#users-are-signed-out-after-an-hour");
-    await expect.poll(() => first.locator(".excerpt").innerText()).toContain("offline_access");
+    await expect.poll(() => first.locator(".excerpt").innerText()).toContain("refresh token");
+    await expect
+      .poll(() => tab.locator(".search-box [role=status]").innerText())
+      .toMatch(/^\d+ results$/);
     expect(await violationsOf(tab)).toEqual([]);
+    await tab.keyboard.press("ArrowDown");
+    const isFocused = "document.activeElement === document.querySelector('.search-box .result')";
+    expect(await tab.evaluate(isFocused)).toBe(true);
+    await tab.keyboard.press("ArrowUp");
     await tab.keyboard.press("Enter");
     await tab.waitForURL("**/how-to/troubleshooting.html#users-are-signed-out-after-an-hour");
     expect(complaints).toEqual([]);
     await tab.close();
   });
 
-  describe("the search index", () => {
-    let index: SearchIndex;
+  it("says that the search loads, finds headings before texts, and tries again", async () => {
+    const { tab } = await open("/start/express.html");
+    let isFailing = true;
+    let texts = (): void => undefined;
+    const isLoaded = new Promise<void>((resolve) => (texts = resolve));
+    await tab.route("**/search/*.json", async (route) => {
+      const isHeadings = route.request().url().endsWith("headings.json");
+      if (isHeadings && isFailing) return route.abort();
+      if (!isHeadings) await isLoaded;
+      return route.continue();
+    });
+    await search(tab, "troubleshoot");
+    const status = tab.locator(".search-box .status");
+    await expect.poll(() => status.innerText()).toContain("couldn't be loaded");
+    isFailing = false;
+    await tab.getByRole("button", { name: "Try again" }).click();
+    const first = tab.locator(".search-box .result").first();
+    await expect.poll(() => first.getAttribute("href")).toBe("/how-to/troubleshooting.html");
+    expect(await status.innerText()).toBe("Loading the text of the pages…");
+    texts();
+    await expect.poll(() => status.innerText()).toMatch(/^\d+ results?$/);
+    await tab.close();
+  });
 
-    beforeAll(async () => {
-      index = await searchIndexOf(DIST);
+  /** What llms.txt leads to, as one string. */
+  async function allText(): Promise<string> {
+    const list = await readFile(path.join(DIST, "llms.txt"), "utf8");
+    const files = [...list.matchAll(/\]\(\/(llms\/[a-z]+\.txt)\)/g)];
+    expect(files.length).toBeGreaterThan(5);
+    const texts = await Promise.all(
+      files.map(([, file = ""]) => readFile(path.join(DIST, file), "utf8")),
+    );
+    return texts.join("\n");
+  }
+
+  it("lists each page for language models with a description of its own", async () => {
+    const list = await readFile(path.join(DIST, "llms.txt"), "utf8");
+    const descriptions = [...list.matchAll(/^- \[.+\]\(\/.+\.md\): (.+)$/gm)].map(
+      ([, text = ""]) => text,
+    );
+    expect(descriptions.length).toBeGreaterThan(80);
+    expect(new Set(descriptions).size).toBe(descriptions.length);
+  });
+
+  describe("the search index", () => {
+    let index: ReturnType<typeof searchIndexOf>;
+
+    beforeAll(() => {
+      index = searchIndexOf(DIST);
     });
 
     it.each(QUERIES)("finds %s among the first three results: %s", (query, ...pages) => {
-      const found = index.search(query).slice(0, 3);
-      const addresses = found.map(({ id }) => id.slice(1).replace(/(?:\.html)?(?:#.*)?$/, ""));
+      const addresses = index
+        .find(query, 3)
+        .map(({ href }) =>
+          href
+            .slice(1)
+            .replace(/#.*$/, "")
+            .replace(/(^|\/)$/, "$1index"),
+        )
+        .map((address) => address.replace(/\.html$/, ""));
       expect(
         addresses.some((address) => pages.includes(address)),
         addresses.join(", "),
@@ -468,7 +582,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
   });
 
   it("shows the current page in the menus, by its title", async () => {
-    const { tab } = await open("/evidence/soak.html", { viewport: { width: 1280, height: 500 } });
+    const { tab } = await open("/explanation/failures.html", {
+      viewport: { width: 1280, height: 500 },
+    });
     const current = tab.locator(".VPSidebarItem.is-active > .item");
     const isInView = () =>
       tab.evaluate<boolean>(`(() => {
@@ -480,7 +596,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await expect.poll(isInView).toBe(true);
     expect(await tab.locator("h1").innerText()).toContain(await current.innerText());
     expect(await section.allInnerTexts()).toEqual(["Trust"]);
-    expect(await opened.allInnerTexts()).toEqual(["Results of tests"]);
+    expect(await opened.allInnerTexts()).toEqual(["Guarantees"]);
 
     // To a page of another section, and with the keyboard to one of another group.
     await tab.locator(".VPNavBarMenu").getByRole("link", { name: "Guides" }).click();
@@ -535,7 +651,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     const menu = readSections(path.join(ROOT, "site/pages"))
       .flatMap(({ items }) => linksOf(items))
       .map((link) => `${link.slice(1).replace(/(^|\/)$/, "$1index")}.md`)
-      .filter((page) => !isInternal(page));
+      .filter((page) => !isApart(page));
     for (const page of menu) {
       const text = await readFile(path.join(DIST, page), "utf8");
       for (const [, image = ""] of text.matchAll(/^!\[.+\]\((.+)\)$/gm))
@@ -543,11 +659,13 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
           true,
         );
     }
-    const full = await readFile(path.join(DIST, "llms-full.txt"), "utf8");
+    const full = await allText();
     for (const page of menu) {
       expect(full).toContain(await readFile(path.join(DIST, page), "utf8"));
     }
-    expect(full).not.toContain("<!-- evidence/");
+    // The results are files, and no pages.
+    expect(existsSync(path.join(DIST, "evidence/security.json"))).toBe(true);
+    expect(existsSync(path.join(DIST, "evidence/security.html"))).toBe(true);
   });
 });
 
@@ -556,7 +674,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
  * before it has the focus are lost.
  */
 async function search(tab: Page, words: string): Promise<void> {
-  const box = tab.locator(".VPLocalSearchBox input");
+  const box = tab.locator(".search-box input");
   await expect
     .poll(async () => {
       await tab.keyboard.press("Control+k");
@@ -564,7 +682,7 @@ async function search(tab: Page, words: string): Promise<void> {
     })
     .toBe(true);
   await expect
-    .poll(() => tab.evaluate("document.activeElement?.matches('.VPLocalSearchBox input')"))
+    .poll(() => tab.evaluate("document.activeElement?.matches('.search-box input')"))
     .toBe(true);
   await tab.keyboard.type(words);
 }

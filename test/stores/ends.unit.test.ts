@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { EndWatcher } from "../../src/ports/session-store.js";
 import {
   createAnnouncedEnds,
   type ChannelListener,
@@ -7,6 +6,7 @@ import {
 } from "../../src/stores/end-announcements.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { told } from "./told-ends.js";
 
 const SECOND = 1000;
 
@@ -36,15 +36,6 @@ class Channel implements EndsChannel {
   lose(): void {
     for (const { lost } of this.listeners) lost();
   }
-}
-
-function told(): EndWatcher & { readonly log: string[] } {
-  const log: string[] = [];
-  return {
-    log,
-    ended: (key, reason) => void log.push(`${key} ${reason}`),
-    connected: (value) => void log.push(String(value)),
-  };
 }
 
 async function watched() {

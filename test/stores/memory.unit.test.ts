@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { EMPTY_RECORD } from "../../src/record/record.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { testStore } from "../../src/testing/index.js";
+import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = 1_800_000_000;

@@ -1,34 +1,17 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { EndWatcher } from "../../src/ports/session-store.js";
 import {
   postgresStore,
   type PostgresListener,
   type PostgresStore,
 } from "../../src/stores/postgres/postgres-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { eventually } from "../support/eventually.js";
 import { ensurePgBouncer, startPgBouncer } from "../support/pgbouncer.js";
 import { ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
+import { last, told } from "./told-ends.js";
 
 const isHere = (await ensurePostgres()) !== undefined;
 const hasPooler = isHere && (await ensurePgBouncer()) !== undefined;
-
-function told(): EndWatcher & { readonly log: string[] } {
-  const log: string[] = [];
-  return {
-    log,
-    ended: (key, reason) => void log.push(`${key} ${reason}`),
-    connected: (value) => void log.push(String(value)),
-  };
-}
-
-async function last({ log }: { readonly log: readonly string[] }, word: string): Promise<void> {
-  await eventually(() => {
-    expect(log.at(-1)).toBe(word);
-    return Promise.resolve();
-  });
-}
 
 describe.skipIf(!isHere)("announced ends over PostgreSQL", () => {
   let server: PostgresServer;

@@ -11,7 +11,7 @@ import {
   type PostgresStore,
 } from "../../src/stores/postgres/postgres-store.js";
 import { SWEEP_SLICE_ROWS } from "../../src/stores/postgres/table.js";
-import { testStore } from "../../src/testing/index.js";
+import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { ensurePgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import {
   dumpPostgres,

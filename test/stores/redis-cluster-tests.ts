@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry } from "../../src/ports/session-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
-import { testStore } from "../../src/testing/index.js";
+import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { eventually } from "../support/eventually.js";
 import { CLUSTER_CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
 import { startRedisCluster, type RedisCluster } from "../support/redis-cluster.js";

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { createClient, createSentinel } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { EndWatcher, SessionStore } from "../../src/ports/session-store.js";
+import type { SessionStore } from "../../src/ports/session-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { eventually } from "../support/eventually.js";
@@ -14,26 +14,10 @@ import {
 } from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { startSilentProxy } from "../support/silent-proxy.js";
+import { last, told } from "./told-ends.js";
 
 const isMissing = (await redisForTests()) === undefined;
 const NAMES = ["node-redis", "ioredis"] as const;
-
-function told(): EndWatcher & { readonly log: string[] } {
-  const log: string[] = [];
-  return {
-    log,
-    ended: (key, reason) => void log.push(`${key} ${reason}`),
-    connected: (value) => void log.push(String(value)),
-  };
-}
-
-/** Waits until the last word is this one. */
-async function last({ log }: { readonly log: readonly string[] }, word: string): Promise<void> {
-  await eventually(() => {
-    expect(log.at(-1)).toBe(word);
-    return Promise.resolve();
-  });
-}
 
 function subscribers(server: RedisServer): Promise<number> {
   return control(

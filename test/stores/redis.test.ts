@@ -15,7 +15,7 @@ import {
   type RedisScript,
 } from "../../src/stores/redis/scripts.js";
 import { packEntry, stampDigits } from "../../src/stores/redis/value.js";
-import { testStore } from "../../src/testing/index.js";
+import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { eventually } from "../support/eventually.js";
 import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
 import {
@@ -522,8 +522,34 @@ describe("what the store refuses", () => {
           sentinels: sentinelRootNodes,
           name: "one",
           role: "slave",
+          failoverDetector: true,
         }),
       [/role/],
+    ],
+    [
+      "Redis with Sentinel as recommended",
+      () =>
+        new Redis({
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          autoResendUnfulfilledCommands: false,
+          sentinels: sentinelRootNodes,
+          name: "one",
+          failoverDetector: true,
+        }),
+      [],
+    ],
+    [
+      "Redis with Sentinel that doesn't learn of a planned failover",
+      () =>
+        new Redis({
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          autoResendUnfulfilledCommands: false,
+          sentinels: sentinelRootNodes,
+          name: "one",
+        }),
+      [/failoverDetector: true/],
     ],
     [
       "Cluster as recommended",

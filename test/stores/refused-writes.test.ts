@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import Database from "better-sqlite3";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SessionStore } from "../../src/ports/session-store.js";
@@ -85,9 +85,14 @@ const REDIS: Readonly<Record<string, () => Promise<Refusing>>> = {
 
 const SQLITE: Readonly<Record<string, () => Promise<Refusing>>> = {
   "a SQLite database that has become read-only": () => {
-    const database = new Database(":memory:");
-    closers.push(() => database.close());
-    const set = async (value: string) => database.pragma(`query_only = ${value}`);
+    const database = new DatabaseSync(":memory:");
+    closers.push(() => {
+      database.close();
+    });
+    const set = (value: string): Promise<void> => {
+      database.exec(`PRAGMA query_only = ${value}`);
+      return Promise.resolve();
+    };
     return Promise.resolve({
       store: sqliteStore(database),
       refuse: () => set("ON"),

@@ -1,10 +1,10 @@
 // Holds the write lock of an SQLite file until it is killed, or for some milliseconds, as any
 // program may:
 //   node sqlite-lock.mjs FILE MILLISECONDS
-import Database from "better-sqlite3";
+import { DatabaseSync } from "node:sqlite";
 
 const [file = "", milliseconds = "0"] = process.argv.slice(2);
-const database = new Database(file);
+const database = new DatabaseSync(file);
 database.exec("BEGIN IMMEDIATE");
 process.send?.("locked");
 setTimeout(() => {

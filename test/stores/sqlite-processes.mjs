@@ -80,13 +80,12 @@ const ROLES = {
     }
   },
 
-  /** Opens a store and says how that went, and which driver's package it loaded. */
+  /** Opens a store and says how that went, and whether Node had loaded its SQLite. */
   async open() {
-    const { createRequire } = await import("node:module");
-    const loaded = () =>
-      Object.keys(createRequire(import.meta.url).cache).some((name) =>
-        name.includes("better-sqlite3"),
-      );
+    const { moduleLoadList = [] } = /** @type {{ moduleLoadList?: string[] }} */ (
+      /** @type {unknown} */ (process)
+    );
+    const loaded = () => moduleLoadList.includes("NativeModule sqlite");
     const before = loaded();
     const store = sqliteStore(file);
     const answer = await store.get("nobody").then(

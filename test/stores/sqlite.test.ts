@@ -3,11 +3,10 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
-  cpSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,7 +15,8 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import Database from "better-sqlite3";
+import { DatabaseSync, type DatabaseSyncOptions } from "node:sqlite";
+import { gunzipSync } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
@@ -25,20 +25,13 @@ import {
   type SqliteDatabase,
   type SqliteStore,
 } from "../../src/stores/sqlite/sqlite-store.js";
-import { testStore } from "../../src/testing/index.js";
+import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { buildPackage } from "../support/build.js";
 import { PATIENCE } from "../support/eventually.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const START = 1_800_000_000;
-
-interface NodeSqlite {
-  readonly DatabaseSync: new (file: string, options?: object) => SqliteDatabase & { close(): void };
-}
-
-/** Undefined on Node 20, which has none: a difference of the runtime. */
-const nodeSqlite = process.getBuiltinModule("node:sqlite") as NodeSqlite | undefined;
 
 // Other processes on one file run the built package.
 beforeAll(buildPackage);
@@ -71,11 +64,64 @@ function opened(
   return store;
 }
 
-/** A connection beside the store's. */
-function beside(file: string, options?: Database.Options): Database.Database {
-  const database = new Database(file, options);
-  cleanups.push(() => database.close());
+/** A connection beside the store's. It waits for the store's writes. */
+function beside(file: string, options?: DatabaseSyncOptions): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 5_000, ...options });
+  cleanups.push(() => {
+    if (database.isOpen) database.close();
+  });
   return database;
+}
+
+/** The first value of the first row. */
+function firstOf(database: DatabaseSync, sql: string): unknown {
+  return Object.values(database.prepare(sql).get() ?? {})[0];
+}
+
+/** An error as better-sqlite3 throws it. */
+class SqliteError extends Error {
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * What an application hands in that opens its database with better-sqlite3: integers can be big,
+ * errors name their code, and a statement is either for `run` or for `get` and `all`.
+ */
+function likeBetterSqlite3(database: DatabaseSync): SqliteDatabase {
+  const CODES: Readonly<Record<number, string>> = { 5: "SQLITE_BUSY", 13: "SQLITE_FULL" };
+  function withCodes<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      const { errcode, message: text } = error as Error & { errcode?: number };
+      throw new SqliteError(text, CODES[errcode ?? 0] ?? "SQLITE_ERROR");
+    }
+  }
+  return {
+    exec: (sql) => withCodes(() => database.exec(sql)),
+    prepare(sql) {
+      const statement = withCodes(() => database.prepare(sql));
+      statement.setReadBigInts(true);
+      const isReader = statement.columns().length > 0;
+      const forReading = <Result>(expected: boolean, work: () => Result) => {
+        if (isReader !== expected) throw new TypeError("This statement is for other methods");
+        return withCodes(work);
+      };
+      return {
+        run: (...values) => forReading(false, () => statement.run(...values)),
+        get: (...values) => forReading(true, () => statement.get(...values)),
+        all: (...values) => forReading(true, () => statement.all(...values)),
+        safeIntegers(enabled) {
+          statement.setReadBigInts(enabled);
+        },
+      };
+    },
+  };
 }
 
 function bytes(text: string): Uint8Array {
@@ -108,9 +154,10 @@ function childProcess(
   script: string,
   values: readonly (string | number)[],
   folder = path.join(ROOT, "test/stores"),
+  execArgv: string[] = [],
 ): ChildProcess {
   const child = fork(path.join(folder, script), values.map(String), {
-    execArgv: [],
+    execArgv,
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -172,23 +219,18 @@ interface Kind {
 const kinds: Kind[] = [
   { name: "SQLite in a file", file: newFile },
   { name: "SQLite in a file, swept late,", file: newFile, late: true },
-  { name: "better-sqlite3 in memory", handIn: () => new Database(":memory:") },
+  { name: "node:sqlite in memory", handIn: () => new DatabaseSync(":memory:") },
   {
-    name: "better-sqlite3 in a file, with big integers,",
-    file: newFile,
-    handIn: (file) => beside(file).defaultSafeIntegers(true),
-  },
-];
-if (nodeSqlite !== undefined) {
-  const { DatabaseSync } = nodeSqlite;
-  const options = { readBigInts: true, returnArrays: true };
-  kinds.push({ name: "node:sqlite in memory", handIn: () => new DatabaseSync(":memory:") });
-  kinds.push({
     name: "node:sqlite in a file, with big integers and arrays,",
     file: newFile,
-    handIn: (file) => new DatabaseSync(file, options),
-  });
-}
+    handIn: (file) => new DatabaseSync(file, { readBigInts: true, returnArrays: true }),
+  },
+  {
+    name: "the likeness of better-sqlite3 in a file, with big integers,",
+    file: newFile,
+    handIn: (file) => likeBetterSqlite3(beside(file)),
+  },
+];
 
 for (const { name, file: fileFor, handIn, late = false } of kinds) {
   // An open file cannot go away: its process keeps it, also when its name is deleted.
@@ -234,7 +276,7 @@ describe("SQLite store: setup", () => {
     ]);
     for (const end of ["", "-wal", "-shm"])
       expect(statSync(file + end).mode & 0o777, end).toBe(0o600);
-    expect(beside(file).pragma("journal_mode", { simple: true })).toBe("wal");
+    expect(firstOf(beside(file), "PRAGMA journal_mode")).toBe("wal");
     expect(store.problems).toEqual([]);
   });
 
@@ -296,7 +338,11 @@ describe("SQLite store: setup", () => {
     ],
     [
       "another application's database that is handed in",
-      () => beside(newFile()).exec("PRAGMA user_version = 1"),
+      () => {
+        const database = beside(newFile());
+        database.exec("PRAGMA user_version = 1");
+        return database;
+      },
       /handed to sqliteStore belongs to/,
     ],
     [
@@ -326,14 +372,14 @@ describe("SQLite store: setup", () => {
       () => {
         const file = newFile();
         opened(file);
-        return beside(file, { readonly: true });
+        return beside(file, { readOnly: true });
       },
       /handed to sqliteStore can't be written to/,
     ],
     [
       "a database that was closed",
       () => {
-        const database = new Database(":memory:");
+        const database = beside(":memory:");
         database.close();
         return database;
       },
@@ -361,12 +407,15 @@ describe("SQLite store: setup", () => {
   );
 
   it("leaves another application's database as it is", () => {
-    const database = beside(newFile());
+    const file = newFile();
+    const database = beside(file);
     database.exec("CREATE TABLE customers (name TEXT); PRAGMA user_version = 17");
-    opened(database.name);
-    expect(database.pragma("journal_mode", { simple: true })).toBe("delete");
-    expect(database.pragma("user_version", { simple: true })).toBe(17);
-    expect(database.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["customers"]);
+    opened(file);
+    expect(firstOf(database, "PRAGMA journal_mode")).toBe("delete");
+    expect(firstOf(database, "PRAGMA user_version")).toBe(17);
+    expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([
+      { name: "customers" },
+    ]);
   });
 
   it("finds entries by an index, for every query", () => {
@@ -425,7 +474,7 @@ describe("SQLite store: writes", () => {
     const deletion = store.delete("ada");
     await new Promise((resolve) => setTimeout(resolve, 30));
     database.exec("ROLLBACK");
-    expect((await deletion)?.data).toEqual(Buffer.from("ada"));
+    expect((await deletion)?.data).toEqual(bytes("ada"));
     expect(await store.get("ada")).toBeUndefined();
   });
 
@@ -449,7 +498,7 @@ describe("SQLite store: writes", () => {
     const store = sqliteStore(database);
     await store.insert("ada", entry("ada"));
     await store.close();
-    expect(database.prepare("SELECT count(*) FROM idpauth_sessions").pluck().get()).toBe(1);
+    expect(firstOf(database, "SELECT count(*) FROM idpauth_sessions")).toBe(1);
   });
 
   it("the log of writes stays small", async () => {
@@ -475,31 +524,53 @@ describe("SQLite store: writes", () => {
 });
 
 describe("SQLite store: faults", () => {
-  it("a full disk rejects what needs space, loses nothing, and takes deletions and, when there is space again, all", async () => {
-    const database = beside(newFile());
-    const store = opened(database);
-    const pages = Number(database.pragma("page_count", { simple: true }));
-    database.pragma(`max_page_count = ${String(pages + 20)}`);
-    const kept: string[] = [];
-    let error: StoreUnavailableError | undefined;
-    for (let index = 0; error === undefined && index < 50; index += 1) {
-      const key = `key ${String(index)}`;
-      await store.insert(key, entry(key.repeat(500))).then(
-        () => kept.push(key),
-        (reason: unknown) => (error = reason as StoreUnavailableError),
-      );
-    }
-    expect(error).toBeInstanceOf(StoreUnavailableError);
-    expect(error?.message).toMatch(/SQLITE_FULL/);
-    expect(error?.cause).toMatchObject({ code: "SQLITE_FULL" });
-    expect(kept.length).toBeGreaterThan(5);
-    for (const key of kept) expect(await textOf(store, key)).toBe(key.repeat(500));
-    expect(await store.delete(kept[0] ?? "")).toBeDefined();
-    expect(await store.insert("in its place", entry("small"))).toBe(true);
-    database.pragma("max_page_count = 1000000");
-    expect(await store.insert("later", entry("later".repeat(1_000)))).toBe(true);
-    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+  const owners: [who: string, (database: DatabaseSync) => SqliteDatabase, cause: object][] = [
+    ["of node:sqlite", (database) => database, { errcode: 13 }],
+    ["of the likeness of better-sqlite3", likeBetterSqlite3, { code: "SQLITE_FULL" }],
+  ];
+
+  it("a disk that is full when the table is made is the cause that the store names, although SQLite has rolled back by itself", async () => {
+    const database = beside(":memory:");
+    database.exec("PRAGMA max_page_count = 2");
+    const store = opened({
+      prepare: (sql) => database.prepare(sql),
+      exec(sql) {
+        if (sql === "ROLLBACK") database.exec(sql); // SQLite's own
+        database.exec(sql);
+      },
+    });
+    await expect(store.get("key")).rejects.toThrow("is on a disk that is full.");
+    expect(database.isTransaction).toBe(false);
   });
+
+  it.each(owners)(
+    "a full disk %s rejects what needs space, loses nothing, and takes deletions and, when there is space again, all",
+    async (_who, handIn, cause) => {
+      const database = beside(newFile());
+      const store = opened(handIn(database));
+      const pages = Number(firstOf(database, "PRAGMA page_count"));
+      database.exec(`PRAGMA max_page_count = ${String(pages + 20)}`);
+      const kept: string[] = [];
+      let error: StoreUnavailableError | undefined;
+      for (let index = 0; error === undefined && index < 50; index += 1) {
+        const key = `key ${String(index)}`;
+        await store.insert(key, entry(key.repeat(500))).then(
+          () => kept.push(key),
+          (reason: unknown) => (error = reason as StoreUnavailableError),
+        );
+      }
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      expect(error?.message).toMatch(/SQLITE_FULL/);
+      expect(error?.cause).toMatchObject(cause);
+      expect(kept.length).toBeGreaterThan(5);
+      for (const key of kept) expect(await textOf(store, key)).toBe(key.repeat(500));
+      expect(await store.delete(kept[0] ?? "")).toBeDefined();
+      expect(await store.insert("in its place", entry("small"))).toBe(true);
+      database.exec("PRAGMA max_page_count = 1000000");
+      expect(await store.insert("later", entry("later".repeat(1_000)))).toBe(true);
+      expect(firstOf(database, "PRAGMA integrity_check")).toBe("ok");
+    },
+  );
 
   it("a damaged file rejects with its cause, and is never 'no session'", async () => {
     const file = newFile();
@@ -654,8 +725,8 @@ describe("SQLite store: several processes on one file", () => {
         next = Math.max(next, first + 1);
       }
       await store.close();
-      const database = new Database(file);
-      expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+      const database = new DatabaseSync(file);
+      expect(firstOf(database, "PRAGMA integrity_check")).toBe("ok");
       database.close();
     }
     report(
@@ -671,20 +742,20 @@ describe("SQLite store: sweep", () => {
     const store = opened(file, { clock });
     await store.insert("ada", entry("ada", { expiresAt: START + 3_600 }));
     const database = beside(file);
-    database.pragma("synchronous = OFF");
+    database.exec("PRAGMA synchronous = OFF");
     const add = database.prepare(
       "INSERT INTO idpauth_sessions (key, version, expires_at, data) VALUES (?, 'version', ?, ?)",
     );
-    database.transaction(() => {
-      for (let index = 0; index < 20_000; index += 1) {
-        add.run(
-          randomBytes(32).toString("base64url"),
-          START + 1 + (index % 20),
-          Buffer.alloc(300, index),
-        );
-      }
-    })();
-    database.pragma("wal_checkpoint(TRUNCATE)");
+    database.exec("BEGIN");
+    for (let index = 0; index < 20_000; index += 1) {
+      add.run(
+        randomBytes(32).toString("base64url"),
+        START + 1 + (index % 20),
+        Buffer.alloc(300, index),
+      );
+    }
+    database.exec("COMMIT");
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const anyLeft = database.prepare("SELECT 1 FROM idpauth_sessions WHERE expires_at < ? LIMIT 1");
     const delay = monitorEventLoopDelay({ resolution: 1 });
     const start = performance.now();
@@ -709,7 +780,8 @@ describe("SQLite store: sweep", () => {
     const clock = new TestClock(START * 1000);
     const file = newFile();
     const stores = [opened(file, { clock }), opened(file, { clock })];
-    const left = beside(file).prepare("SELECT count(*) FROM idpauth_sessions").pluck();
+    const database = beside(file);
+    const left = () => firstOf(database, "SELECT count(*) FROM idpauth_sessions");
     for (const round of [1, 2]) {
       for (let index = 0; index < 50; index += 1) {
         await stores[0]?.insert(
@@ -717,43 +789,15 @@ describe("SQLite store: sweep", () => {
           entry("x", { expiresAt: START + 60 * round - 45 }),
         );
       }
-      expect(left.get()).toBe(50);
+      expect(left()).toBe(50);
       // The sweep comes every 15 to 30 seconds.
       await clock.advanceAsync(60_000);
       await vi.waitFor(() => {
-        expect(left.get(), String(round)).toBe(0);
+        expect(left(), String(round)).toBe(0);
       }, PATIENCE);
     }
   });
 });
-
-/** The built package alone in an application of its own, with or without the driver's package. */
-function application(prepare?: (driver: string) => void): string {
-  const folder = newFolder();
-  const modules = path.join(folder, "node_modules");
-  cpSync(path.join(ROOT, "dist"), path.join(modules, "idpauth/dist"), { recursive: true });
-  cpSync(path.join(ROOT, "package.json"), path.join(modules, "idpauth/package.json"));
-  for (const name of [
-    "jose",
-    "oauth4webapi",
-    ...(prepare ? ["bindings", "file-uri-to-path"] : []),
-  ]) {
-    cpSync(path.join(ROOT, "node_modules", name), path.join(modules, name), { recursive: true });
-  }
-  if (prepare) {
-    const driver = path.join(modules, "better-sqlite3");
-    for (const part of ["lib", "package.json"])
-      cpSync(path.join(ROOT, "node_modules/better-sqlite3", part), path.join(driver, part), {
-        recursive: true,
-      });
-    prepare(driver);
-  }
-  cpSync(
-    path.join(ROOT, "test/stores/sqlite-processes.mjs"),
-    path.join(folder, "sqlite-processes.mjs"),
-  );
-  return folder;
-}
 
 interface Opened {
   readonly problems: { message: string; remedy: string }[];
@@ -762,7 +806,7 @@ interface Opened {
   readonly after: boolean;
 }
 
-describe("SQLite store: its driver", () => {
+describe("SQLite store: node:sqlite", () => {
   it("is loaded by the first store, not by the import", async () => {
     const child = childProcess("sqlite-processes.mjs", ["open", newFile()]);
     let errors = "";
@@ -771,7 +815,7 @@ describe("SQLite store: its driver", () => {
       problems: [],
       answer: "answered",
       before: false,
-      after: nodeSqlite === undefined,
+      after: true,
     });
     await once(child, "close");
     // Node 22 warns of `node:sqlite`.
@@ -782,50 +826,82 @@ describe("SQLite store: its driver", () => {
     ).toEqual([]);
   });
 
-  const cases: [
-    what: string,
-    prepare: ((driver: string) => void) | undefined,
-    says: RegExp,
-    remedy: RegExp,
-  ][] = [
-    [
-      "missing",
-      undefined,
-      /this Node \(v20.*\) contains none, and the package better-sqlite3 isn't installed/,
-      /^Run `npm install better-sqlite3`; its install script must be allowed to run.*--ignore-scripts.*npm approve-scripts better-sqlite3/,
-    ],
-    [
-      "installed without its install script",
-      () => undefined,
-      /installed, but its binary is missing: its install script didn't run/,
-      /^Run `npm rebuild better-sqlite3`; its install script must be allowed to run/,
-    ],
-    [
-      "built for something else",
-      (driver) => {
-        mkdirSync(path.join(driver, "build/Release"), { recursive: true });
-        writeFileSync(
-          path.join(driver, "build/Release/better_sqlite3.node"),
-          "not for this machine",
-        );
-      },
-      /its binary was built for another Node or another system than this one \(v20/,
-      /^Run `npm rebuild better-sqlite3` with this Node/,
-    ],
-  ];
+  it("that the runtime doesn't have is a problem that names the version to use, and no file is made", async () => {
+    const folder = newFolder();
+    const file = path.join(folder, "sessions.db");
+    const child = childProcess("sqlite-processes.mjs", ["open", file], undefined, [
+      "--no-experimental-sqlite",
+    ]);
+    const told = (await message(child)) as Opened;
+    expect(told.problems).toHaveLength(1);
+    expect(told.problems[0]?.message).toContain(
+      `needs node:sqlite, which this runtime (Node.js ${process.version}) doesn't have`,
+    );
+    expect(told.problems[0]?.remedy).toContain("Node.js 22.19 or later");
+    expect(told.answer).toMatch(/^StoreUnavailableError: .*node:sqlite/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
 
-  it.skipIf(nodeSqlite !== undefined).each(cases)(
-    "%s: the problem says what to install",
-    async (_what, prepare, says, remedy) => {
-      const folder = application(prepare);
-      const told = (await message(
-        childProcess("sqlite-processes.mjs", ["open", path.join(folder, "sessions.db")], folder),
-      )) as Opened;
-      expect(told.problems).toHaveLength(1);
-      expect(told.problems[0]?.message).toMatch(says);
-      expect(told.problems[0]?.remedy).toMatch(remedy);
-      expect(told.answer).toMatch(/^StoreUnavailableError: .*better-sqlite3/);
-      expect(readdirSync(folder)).not.toContain("sessions.db");
-    },
-  );
+describe("SQLite store: a file that better-sqlite3 wrote", () => {
+  // better-sqlite3 12.11.1 wrote it through this store on Node.js 20.20.2. The process closed the
+  // store and opened it again, replaced, touched, deleted and inserted, and was killed, so the
+  // later half is in the log of writes alone.
+  const FIXTURE = path.join(import.meta.dirname, "better-sqlite3");
+  const END = START + 3_600;
+
+  function unpacked(): string {
+    const file = newFile();
+    for (const end of ["", "-wal"])
+      writeFileSync(
+        file + end,
+        gunzipSync(readFileSync(path.join(FIXTURE, `sessions.db${end}.gz`))),
+      );
+    return file;
+  }
+
+  it("is read and written as before, with what was in the log of a killed process", async () => {
+    const file = unpacked();
+    const clock = new TestClock(START * 1000);
+    const store = opened(file, { clock });
+    expect(store.problems).toEqual([]);
+    expect(await store.get("ada")).toEqual({
+      data: bytes("ada"),
+      version: "3c2YyumQ0lMytIlOgbMluA",
+      expiresAt: END + 30,
+      lastActive: START + 30,
+      subject: "ada's subject",
+      sid: "ada's sid",
+      summary: bytes("ada's summary"),
+    });
+    expect(await store.get("grace")).toEqual({
+      data: bytes("grace, replaced"),
+      version: "yKYvG604kLlqpebsFL-UdQ",
+      expiresAt: END + 10,
+      lastActive: START + 5,
+      subject: "grace's subject",
+    });
+    expect((await store.get("login"))?.data).toEqual(bytes(""));
+    expect(await store.get("deleted")).toBeUndefined();
+    expect(await textOf(store, "edsger")).toBe("edsger ".repeat(1_000));
+    const page = await store.listBySubject("ada's subject");
+    expect([...page.entries.keys()].sort()).toEqual(["ada", "edsger"]);
+    const version = await versionOf(store, "ada");
+    expect(await store.replace("ada", entry("again", { expiresAt: END }), version)).toBe(true);
+    expect(await store.touch("grace", START + 60, END + 60)).toBe(true);
+    clock.advance(700_000);
+    expect(await store.get("login")).toBeUndefined();
+    expect(firstOf(beside(file), "PRAGMA integrity_check")).toBe("ok");
+  });
+
+  it("two processes open it at once, and no update is lost", async () => {
+    const file = unpacked();
+    const children = [1, 2].map(() => childProcess("sqlite-processes.mjs", ["race", file, 20]));
+    for (const child of children) expect(await message(child)).toBe("ready");
+    const results = children.map((child) => message(child));
+    for (const child of children) child.send("go");
+    await Promise.all(results);
+    expect(await textOf(opened(file), "counter")).toBe("40");
+    expect(firstOf(beside(file), "PRAGMA integrity_check")).toBe("ok");
+  });
 });

@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from "vitest";
 import type { IdpAuth } from "../../src/adapter.js";
 import type { AccessTokenOptions, IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
@@ -104,4 +105,15 @@ export async function startApiApplication(): Promise<ApiApplication> {
   };
   started.use({});
   return started;
+}
+
+/** The application of the running test, in a file that calls {@link startForEachTest}. */
+export let app: ApiApplication;
+
+/** Starts an application before each test of a file, and stops it afterwards. */
+export function startForEachTest(): void {
+  beforeEach(async () => {
+    app = await startApiApplication();
+  });
+  afterEach(() => app.application.stop());
 }

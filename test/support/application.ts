@@ -13,8 +13,9 @@ import {
 } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { EVENT_TABLE } from "../../scripts/event-tables.mjs";
-import { mistakesInEvent, mistakesInLine } from "./event-fields.js";
 import { textReply } from "./text-reply.js";
+import { optionsFor } from "./options-for.js";
+import { mistakesInEvent, mistakesInLine } from "./event-fields.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
 const PLAIN_HOST: FrameworkAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
@@ -61,14 +62,10 @@ export async function startApplication({
   const build = (overrides: Partial<IdpAuthOptions> = {}): IdpAuth<IdpRequest> =>
     createIdpAuth(
       {
-        env: {},
-        secretKey: "a secret key of at least 32 bytes",
-        clientId: provider.clientId,
-        clientSecret: provider.clientSecret,
-        issuer: provider.issuer,
-        scope: ["openid", "email", "profile", "offline_access"],
+        ...optionsFor(provider),
         ...options,
         clock,
+        logEveryLine: true,
         log: (entry) => {
           log.push(entry);
           mistakes.push(...mistakesInLine(entry));

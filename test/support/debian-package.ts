@@ -1,3 +1,4 @@
+import listed from "../../.devcontainer/packages.json" with { type: "json" };
 import { findProgram, installPackages } from "../../scripts/debian-program.mjs";
 
 /** Where a program is, or why there is none. */
@@ -16,9 +17,9 @@ interface Wanted {
 
 /**
  * The path of a program that tests need: found on PATH (or in a folder that not every
- * PATH contains), else installed from Debian's package where that is possible. Undefined:
- * what needs it is to be skipped, and the reason is on stderr. Rejects instead when `CI` is `true`,
- * where nothing may be skipped unnoticed.
+ * PATH contains), or, when `CI` is `true`, installed from Debian's package. Undefined: what needs it
+ * is to be skipped, and the reason is on stderr. Rejects instead when `CI` is `true`, where nothing
+ * may be skipped unnoticed.
  *
  * @param debianPackage one package, or several separated by spaces
  */
@@ -40,16 +41,22 @@ export async function ensureFound(wanted: Wanted, find: FindProgram): Promise<st
 }
 
 /**
- * Finds, else installs when root has apt-get, and finds again. Never rejects; the caller decides
- * what an absence means.
+ * Finds a program. When `CI` is `true` and root has apt-get, also installs it and finds it again: a
+ * test changes no machine of its own accord. The caller decides what an absence means.
+ *
+ * @throws Error the list of the dev container lacks a package
  */
 export async function findOrInstall(
   { name, packages }: Wanted,
   find: FindProgram,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<ProgramSearch> {
+  const unlisted = packages.split(" ").filter((one) => !listed.includes(one));
+  if (unlisted.length > 0)
+    throw new Error(`Add to .devcontainer/packages.json: ${unlisted.join(", ")}`);
   const present = await find();
   if (present !== undefined) return { path: present };
+  if (env["CI"] !== "true") return { path: undefined, reason: "none is installed" };
   if (process.getuid?.() !== 0)
     return { path: undefined, reason: "none is installed, and only root could install it" };
   if ((await findProgram("apt-get", env)) === undefined)

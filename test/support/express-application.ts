@@ -15,6 +15,7 @@ import {
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { optionsFor } from "./options-for.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
 export const EXPRESS: Readonly<Record<ExpressVersion, typeof express5>> = {
@@ -79,12 +80,7 @@ export async function startExpressApplication(
   const caught: unknown[] = [];
   const hostStore = new MemoryStore();
   const auth = idpAuth({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...optionsFor(provider),
     ...idpOptions,
     clock,
     log: (entry) => log.push(entry),

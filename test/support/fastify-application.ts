@@ -9,6 +9,7 @@ import {
 } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { optionsFor } from "./options-for.js";
 
 export interface FastifyApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
   readonly server?: FastifyServerOptions;
@@ -91,12 +92,7 @@ export async function startFastifyApplication(
   const caught: unknown[] = [];
   const hostStore = new HostStore();
   const auth = idpAuth({
-    env: {},
-    secretKey: "a secret key of at least 32 bytes",
-    clientId: provider.clientId,
-    clientSecret: provider.clientSecret,
-    issuer: provider.issuer,
-    scope: ["openid", "email", "profile", "offline_access"],
+    ...optionsFor(provider),
     ...idpOptions,
     clock,
     log: (entry) => log.push(entry),

@@ -1,11 +1,6 @@
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 
-// Loaded before each file of the ring "unit". An application that starts begins to load these
-// modules. Its test waits for them, since the files of a worker share what is loaded: a load that
-// the end of a file breaks off fails for the next file.
-afterAll(async () => {
-  await Promise.all([
-    import("../../src/provider/openid-provider.js"),
-    import("../../src/provider/endpoint-owners.js"),
-  ]);
-});
+// Loaded before each file of the ring "unit". An application that starts begins to load modules that
+// its test may not wait for. The files of a worker share what is loaded, and a load that the end of a
+// file breaks off fails for the next file.
+afterAll(() => vi.dynamicImportSettled());

@@ -33,6 +33,8 @@ export interface SignIn {
   /** The end of the session has been announced. */
   readonly ended?: string;
   readonly label?: string;
+  /** The algorithm of the ID token's signature. */
+  readonly idTokenAlg?: string;
   readonly expiresAt?: EpochSeconds;
   /** When the session began, as the summary says. Null: an earlier release wrote the entry. */
   readonly activeAt?: number | null;
@@ -79,8 +81,7 @@ export function storedSessions(options: StoredSessionsOptions = {}) {
   }
 
   function summaryAt(activeAt: number | null, entry: Entry, key: string): Uint8Array {
-    const { active_at: _now, ...members } =
-      readSummaryJson(parts.sealer, key, { ...entry, version: "" }) ?? {};
+    const { active_at: _now, ...members } = readSummaryJson(parts.sealer, key, entry) ?? {};
     return parts.sealer.sealSummary(
       JSON.stringify({ ...members, active_at: activeAt ?? undefined }),
       key,
@@ -118,6 +119,7 @@ export function recordOf({
   lastActive,
   sessionExpiry,
   ended,
+  idTokenAlg,
 }: SignIn = {}): SessionRecord {
   return {
     credentials: {
@@ -137,6 +139,7 @@ export function recordOf({
       ...(iat !== undefined && { signed_in_iat: iat }),
       ...(sessionExpiry !== undefined && { session_expiry: sessionExpiry }),
       ...(ended !== undefined && { ended }),
+      ...(idTokenAlg !== undefined && { id_token_alg: idTokenAlg }),
     },
   };
 }

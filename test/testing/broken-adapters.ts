@@ -14,7 +14,7 @@ import {
   type Session,
   type SessionStore,
 } from "../../src/index.js";
-import type { AdapterSetup } from "../../src/testing/index.js";
+import type { AdapterSetup } from "../../packages/idpauth-conformance/src/index.js";
 import type { ExpressChanges } from "../adapters/applications/express.js";
 
 /** An Express application with one mistake in it, such as people and frameworks make. */

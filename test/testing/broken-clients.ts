@@ -1,7 +1,7 @@
 import type { Entry, EntryPage, Stored } from "../../src/adapter.js";
 import type { SessionStore } from "../../src/index.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
-import type { StoreUnderTest } from "../../src/testing/index.js";
+import type { StoreUnderTest } from "../../packages/idpauth-conformance/src/index.js";
 import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
@@ -359,7 +359,6 @@ export const brokenClients: readonly BrokenStore[] = [
     [7],
     class extends Client {
       override async get(key: string) {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is what is wrong with it
         if (this.server.isAway) throw "away";
         return super.get(key);
       }

@@ -1,5 +1,9 @@
 import type { SessionStore } from "../../src/index.js";
-import type { GuaranteeNumber, StoreProperty, StoreUnderTest } from "../../src/testing/index.js";
+import type {
+  GuaranteeNumber,
+  StoreProperty,
+  StoreUnderTest,
+} from "../../packages/idpauth-conformance/src/index.js";
 
 const START = 1_800_000_000;
 

@@ -12,14 +12,15 @@ import {
   type StoreReport,
   type StoreResult,
   type StoreUnderTest,
-} from "../../src/testing/index.js";
+} from "../../packages/idpauth-conformance/src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { brokenClients, soundClient } from "./broken-clients.js";
-import { brokenEnds } from "./broken-ends.js";
-import { brokenLists } from "./broken-lists.js";
+import { soundClient, brokenClients } from "./broken-clients.js";
 import { StoppedClock } from "./broken-store.js";
 import { brokenStores } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
+import { methodsOf } from "../support/methods-of.mjs";
+import { brokenEnds } from "./broken-ends.js";
+import { brokenLists } from "./broken-lists.js";
 
 function nameOf({ method, title }: { method: string; title: string }): string {
   return `${method}: ${title}`;
@@ -295,17 +296,3 @@ describe("formatStoreReport", () => {
     );
   });
 });
-
-/** The methods of an object of a class, as properties of a plain one. */
-function methodsOf(store: SessionStore): SessionStore {
-  return {
-    name: store.name,
-    get: (key) => store.get(key),
-    insert: (key, entry) => store.insert(key, entry),
-    replace: (key, entry, version) => store.replace(key, entry, version),
-    touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => store.delete(key),
-    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
-    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
-  };
-}

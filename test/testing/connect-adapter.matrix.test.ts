@@ -1,5 +1,5 @@
 import { it } from "vitest";
-import { testAdapter } from "idpauth/testing";
+import { testAdapter } from "idpauth-conformance";
 import { startConnect } from "./connect-application.js";
 
 // The adapter of docs/how-to/adapters.md, which imports what an author outside this repository can.

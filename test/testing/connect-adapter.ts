@@ -3,12 +3,6 @@ import type { AdapterAuth, EventStream, Finding, IdpAuthOptions } from "idpauth"
 import {
   createAdapterAuth,
   describesBody,
-  type Gate,
-  type GuardResponsesOf,
-  type Guards,
-  type Stopped,
-} from "idpauth/adapter";
-import {
   eventStreamTo,
   keepPrivate,
   NodeRequest,
@@ -17,7 +11,11 @@ import {
   sourceOf,
   writeFresh,
   writeReply,
-} from "idpauth/node";
+  type Gate,
+  type GuardResponsesOf,
+  type Guards,
+  type Stopped,
+} from "idpauth/adapter";
 
 type Next = (error?: unknown) => void;
 

@@ -4,7 +4,7 @@ import type {
   ApplicationRoute,
   RouteGuard,
   RunningApplication,
-} from "idpauth/testing";
+} from "idpauth-conformance";
 import { listen } from "../adapters/applications/listen.js";
 import {
   idpAuth,

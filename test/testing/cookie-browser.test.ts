@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { CookieBrowser, CookieJar, rawRequest } from "../../src/testing/browser/cookie-browser.js";
+import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
+import { CookieBrowser, CookieJar } from "../../src/testing/browser/cookie-browser.js";
 
 describe("what is kept, and sent where", () => {
   const HERE = "http://app.example/idpauth/login/";

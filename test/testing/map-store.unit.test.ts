@@ -1,5 +1,5 @@
 import { it } from "vitest";
-import { testStore } from "idpauth/testing";
+import { testStore } from "idpauth-conformance";
 import { MapStore } from "./map-store.js";
 
 testStore({

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { memoryStore } from "idpauth";
-import { testStore } from "idpauth/testing";
+import { testStore } from "idpauth-conformance";
 
 testStore({
   name: "memory",

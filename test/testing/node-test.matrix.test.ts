@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { storeRequirements, type StoreNeed } from "../../src/testing/index.js";
+import { storeRequirements, type StoreNeed } from "../../packages/idpauth-conformance/src/index.js";
 
 // As a stranger's project runs it: Node's own test runner in a process of its own, over the built
 // package (`npm test` builds it first; for this file alone it takes `npm run build`).

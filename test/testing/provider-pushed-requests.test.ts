@@ -76,7 +76,6 @@ describe("pushed authorization requests", () => {
       {},
       client.ClientSecretBasic(provider.clientSecret),
       {
-        // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider lives on loopback and has no TLS
         execute: [client.allowInsecureRequests],
       },
     );

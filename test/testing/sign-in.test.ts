@@ -109,7 +109,6 @@ async function nestApp() {
   @Module({ imports: [IdpAuthModule.forRoot(options())], controllers: [ReportsController] })
   class AppModule {}
 
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
   return NestFactory.create<NestExpressApplication>(AppModule, { logger: false });
 }
 

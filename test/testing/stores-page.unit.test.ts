@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import * as kit from "../../src/testing/index.js";
-import { STORE_METHODS } from "../../src/conformance/store/store-under-test.js";
+import * as suites from "../../packages/idpauth-conformance/src/index.js";
+import { STORE_METHODS } from "../../packages/idpauth-conformance/src/store/store-under-test.js";
 
 const pageAt = (page: string) =>
   readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");
@@ -18,12 +18,12 @@ describe("docs/how-to/stores.md", () => {
     );
   });
 
-  it("names only functions that the kit exports", () => {
-    const names = [...page.matchAll(/import \{ ([\w, ]+) \} from "idpauth\/testing"/g)].flatMap(
+  it("names only functions that the package exports", () => {
+    const names = [...page.matchAll(/import \{ ([\w, ]+) \} from "idpauth-conformance"/g)].flatMap(
       ([, list]) => list!.split(", "),
     );
     expect(names).toContain("checkStore");
-    for (const name of names) expect(kit).toHaveProperty(name);
+    for (const name of names) expect(suites).toHaveProperty(name);
   });
 });
 

@@ -10,10 +10,10 @@ import {
   type AdapterReport,
   type AdapterResult,
   type AdapterSetup,
-} from "../../src/testing/index.js";
-import { requirementsIn } from "../../src/conformance/adapter/check-adapter.js";
-import { checkAdapterRequirement } from "../../src/conformance/adapter/check-requirement.js";
-import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
+} from "../../packages/idpauth-conformance/src/index.js";
+import { requirementsIn } from "../../packages/idpauth-conformance/src/adapter/check-adapter.js";
+import { checkAdapterRequirement } from "../../packages/idpauth-conformance/src/adapter/check-requirement.js";
+import { ApplicationStarter } from "../../packages/idpauth-conformance/src/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../adapters/applications/express.js";
 import { brokenApplications, type BrokenApplication } from "./broken-adapters.js";

@@ -39,7 +39,6 @@ async function discover(
     {},
     auth(provider.clientSecret),
     {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- the provider lives on loopback and has no TLS
       execute: [client.allowInsecureRequests],
     },
   );

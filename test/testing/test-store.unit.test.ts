@@ -5,7 +5,7 @@ import {
   testStore,
   type StoreUnderTest,
   type TestContext,
-} from "../../src/testing/index.js";
+} from "../../packages/idpauth-conformance/src/index.js";
 import { StoppedClock } from "./broken-store.js";
 import { brokenStores } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";

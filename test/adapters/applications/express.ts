@@ -6,8 +6,13 @@ import {
   type ExpressIdpAuth,
   type GuardResponses,
 } from "../../../src/adapters/express/express.js";
-import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../packages/idpauth-conformance/src/index.js";
 import { listen } from "./listen.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
 export const EXPRESS: Readonly<Record<4 | 5, typeof express5>> = {
@@ -25,19 +30,6 @@ export const OWN_ANSWERS: GuardResponses = {
   forbidden: (_request, response, { kind }) => void response.status(423).json({ kind }),
   stepUp: (_request, response, { isNavigation, loginUrl }) =>
     void response.status(424).json({ isNavigation, loginUrl }),
-};
-
-const noAnswer = () => {
-  throw new Error("no response");
-};
-
-/** One that throws, and others that reject. */
-export const FAILING_ANSWERS: GuardResponses = {
-  navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** Where a test puts something else than people would. */

@@ -7,7 +7,12 @@ import {
   type GuardResponses,
   type GuardHook,
 } from "../../../src/adapters/fastify/fastify.js";
-import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../packages/idpauth-conformance/src/index.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, reply, { reason, loginUrl }) => reply.code(418).send({ reason, loginUrl }),
@@ -20,19 +25,6 @@ const OWN_ANSWERS: GuardResponses = {
   forbidden: (_request, reply, { kind }) => reply.code(423).send({ kind }),
   stepUp: (_request, reply, { isNavigation, loginUrl }) =>
     reply.code(424).send({ isNavigation, loginUrl }),
-};
-
-const noAnswer = () => {
-  throw new Error("no response");
-};
-
-/** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardResponses = {
-  navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Fastify. */

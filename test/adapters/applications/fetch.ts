@@ -9,7 +9,8 @@ import type {
   AdapterSetup,
   RouteGuard,
   RunningApplication,
-} from "../../../src/testing/index.js";
+} from "../../../packages/idpauth-conformance/src/index.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 /**
  * A server of the Fetch standard's style on a free port of 127.0.0.1: that of Node, Bun or Deno.
@@ -27,19 +28,6 @@ const OWN_ANSWERS: GuardResponses = {
   forbidden: (_request, { kind }) => Response.json({ kind }, { status: 423 }),
   stepUp: (_request, { isNavigation, loginUrl }) =>
     Response.json({ isNavigation, loginUrl }, { status: 424 }),
-};
-
-const noAnswer = () => {
-  throw new Error("no response");
-};
-
-/** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardResponses = {
-  navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /**

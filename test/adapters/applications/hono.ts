@@ -4,8 +4,13 @@ import type {
   HonoIdpAuth,
   idpAuth as createHonoIdpAuth,
 } from "../../../src/adapters/hono/hono.js";
-import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../packages/idpauth-conformance/src/index.js";
 import type { Serve } from "./fetch.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 const OWN_ANSWERS: GuardResponses = {
   navigation: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 418),
@@ -13,19 +18,6 @@ const OWN_ANSWERS: GuardResponses = {
   unavailable: (c, { error }) => c.json({ code: error.code }, 520 as 500),
   forbidden: (c, { kind }) => c.json({ kind }, 423),
   stepUp: (c, { isNavigation, loginUrl }) => c.json({ isNavigation, loginUrl }, 424),
-};
-
-const noAnswer = () => {
-  throw new Error("no response");
-};
-
-/** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardResponses = {
-  navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 export interface HonoChoices {

@@ -2,8 +2,13 @@ import { bodyParser } from "@koa/bodyparser";
 import Router from "@koa/router";
 import Koa, { type Middleware, type ParameterizedContext } from "koa";
 import { idpAuth, type GuardResponses, type KoaIdpAuth } from "../../../src/adapters/koa/koa.js";
-import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
+import type {
+  AdapterSetup,
+  RouteGuard,
+  RunningApplication,
+} from "../../../packages/idpauth-conformance/src/index.js";
 import { listen } from "./listen.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 const OWN_ANSWERS: GuardResponses = {
   navigation: (ctx, { reason, loginUrl }) => answer(ctx, 418, { reason, loginUrl }),
@@ -11,17 +16,6 @@ const OWN_ANSWERS: GuardResponses = {
   unavailable: (ctx, { error }) => answer(ctx, 520, { code: error.code }),
   forbidden: (ctx, { kind }) => answer(ctx, 423, { kind }),
   stepUp: (ctx, { isNavigation, loginUrl }) => answer(ctx, 424, { isNavigation, loginUrl }),
-};
-
-/** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardResponses = {
-  navigation: () => {
-    throw new Error("no response");
-  },
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Koa. */

@@ -28,8 +28,9 @@ import type {
   AdapterSetup,
   RouteGuard,
   RunningApplication,
-} from "../../../src/testing/index.js";
-import { FAILING_ANSWERS, OWN_ANSWERS } from "./express.js";
+} from "../../../packages/idpauth-conformance/src/index.js";
+import { OWN_ANSWERS } from "./express.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 import { listen } from "./listen.js";
 
 /** A guard of its own for a route, as a subclass of the recipe's. */
@@ -83,7 +84,7 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
   }
 
   // Nest's own parser would read bodies, and refuse malformed ones, before idpauth sees a request.
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
+
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger: false,
     abortOnError: false,

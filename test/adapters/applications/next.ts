@@ -4,7 +4,7 @@ import type {
   ApplicationAuth,
   AdapterSetup,
   RunningApplication,
-} from "../../../src/testing/index.js";
+} from "../../../packages/idpauth-conformance/src/index.js";
 import type { Harness } from "../next-application/lib/setup.js";
 import { listen } from "./listen.js";
 import { builtNextApplication, QUIET } from "./next-build.js";

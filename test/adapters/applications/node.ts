@@ -11,8 +11,9 @@ import type {
   AdapterSetup,
   RouteGuard,
   RunningApplication,
-} from "../../../src/testing/index.js";
+} from "../../../packages/idpauth-conformance/src/index.js";
 import { listen } from "./listen.js";
+import { FAILING_ANSWERS } from "./failing-responses.js";
 
 type Listener = Handler<IncomingMessage, ServerResponse>;
 
@@ -25,17 +26,6 @@ const OWN_ANSWERS: GuardResponses = {
   forbidden: (_request, response, { kind }) => answer(response, 423, { kind }),
   stepUp: (_request, response, { isNavigation, loginUrl }) =>
     answer(response, 424, { isNavigation, loginUrl }),
-};
-
-/** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardResponses = {
-  navigation: () => {
-    throw new Error("no response");
-  },
-  unauthenticated: () => Promise.reject(new Error("no response")),
-  unavailable: () => Promise.reject(new Error("no response")),
-  forbidden: () => Promise.reject(new Error("no response")),
-  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it without any framework. */

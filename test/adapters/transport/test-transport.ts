@@ -15,10 +15,13 @@ import { abortsAtRandom } from "./random-aborts.js";
 const MB = 1024 * 1024;
 
 /** The size of a body that must pass in flat memory. TRANSPORT_BYTES sets another one. */
-const LARGE = Math.floor(Number(process.env["TRANSPORT_BYTES"] ?? 128 * MB));
+const LARGE = Math.floor(Number(process.env["TRANSPORT_BYTES"] ?? 256 * MB));
 
-/** What a process may grow by while such a body passes. */
-const MOST_GROWTH = 64 * MB;
+/**
+ * What a process may grow by while such a body passes: half of it. V8 collects buffers that are done
+ * with after 64 MB of them, and takes its time.
+ */
+const MOST_GROWTH = 128 * MB;
 
 /**
  * What the process and the machine's buffers may hold of a body that nobody takes. Linux lets the

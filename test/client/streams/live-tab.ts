@@ -1,6 +1,6 @@
 import type { ClientOptions } from "../../../src/client/client-interface.js";
 import type { SessionSocket, SessionStream } from "../../../src/client/streams/connections.js";
-import { EventStream } from "../../../src/client/streams/event-stream.js";
+import { FetchEventSource } from "../../../src/client/streams/fetch-event-source.js";
 import type { StreamEnvironment } from "../../../src/client/streams/stream-environment.js";
 import { SocketOfSession } from "../../../src/client/streams/web-socket.js";
 import { Browser, type Tab } from "../browser.js";
@@ -10,10 +10,13 @@ import { ADA, ORIGIN } from "../session-server.js";
 export class FakeConnection {
   readonly headers: Headers;
   readonly signal: AbortSignal;
+  readonly #own: Record<string, string>;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
 
-  constructor(headers: Headers, signal: AbortSignal) {
+  /** @param own further headers of its response */
+  constructor(headers: Headers, signal: AbortSignal, own: Record<string, string> = {}) {
     this.headers = headers;
+    this.#own = own;
     this.signal = signal;
   }
 
@@ -28,7 +31,9 @@ export class FakeConnection {
         this.signal.addEventListener("abort", () => controller.error(this.signal.reason));
       },
     });
-    return new Response(body, { headers: { "Content-Type": "text/event-stream; charset=utf-8" } });
+    return new Response(body, {
+      headers: { "Content-Type": "text/event-stream; charset=utf-8", ...this.#own },
+    });
   }
 
   send(text: string): void {
@@ -46,7 +51,7 @@ export class FakeConnection {
   }
 }
 
-/** Node.js 20 has none. */
+/** Node.js 22 has none. */
 class FakeCloseEvent extends Event {
   readonly code: number;
   readonly reason: string;
@@ -112,6 +117,8 @@ export interface LiveTab {
   /** What the server responds with instead of a stream; "network": the network fails. */
   refusal:
     { readonly status: number; readonly headers?: Record<string, string> } | "network" | undefined;
+  /** Seconds between the heartbeats of streams; undefined: they needn't beat. */
+  heartbeat: string | undefined;
   /** All requests for streams, the newest last. */
   readonly connections: FakeConnection[];
   readonly sockets: FakeSocket[];
@@ -131,7 +138,11 @@ export async function liveTab(options: ClientOptions = {}, isSignedIn = true): P
   await browser.pass(10);
   const env: StreamEnvironment = Object.assign(Object.create(tab.env) as StreamEnvironment, {
     async fetch(url: string, init: RequestInit) {
-      const connection = new FakeConnection(new Headers(init.headers), init.signal!);
+      const connection = new FakeConnection(
+        new Headers(init.headers),
+        init.signal!,
+        live.heartbeat === undefined ? {} : { "X-Idpauth-Heartbeat": live.heartbeat },
+      );
       live.connections.push(connection);
       if (live.refusal === "network") throw new TypeError("Failed to fetch");
       return live.refusal ? new Response("", live.refusal) : connection.respond();
@@ -157,12 +168,15 @@ export async function liveTab(options: ClientOptions = {}, isSignedIn = true): P
     browser,
     tab,
     refusal: undefined,
+    heartbeat: undefined,
     connections: [],
     sockets: [],
     events: [],
     reason: undefined,
     stream: ({ closeWhenHidden = false, url = "/api/stream" } = {}) =>
-      follow(new EventStream(url, { client: tab.client, env, closeWhenHidden }) as SessionStream),
+      follow(
+        new FetchEventSource(url, { client: tab.client, env, closeWhenHidden }) as SessionStream,
+      ),
     socket: ({ closeWhenHidden = false, url = "/ws", protocols } = {}) =>
       follow(
         new SocketOfSession(url, protocols, {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { openSocket, openStream } from "../../../src/client/streams/streams.js";
 import { createClient } from "../../../src/client/client.js";
-import type { EndReason } from "../../../src/record/probe.js";
+import type { EndReason } from "../../../src/record/end-reason.js";
 import { ADA, BOB } from "../session-server.js";
 import { liveTab, STREAM_URL, type LiveTab } from "./live-tab.js";
 

@@ -21,8 +21,8 @@ interface Step {
 }
 
 /**
- * A callback uses the login up, exchanges the code, verifies, writes the new session and deletes
- * the old one.
+ * A callback uses the login up, exchanges the code, verifies, writes the new session and replaces
+ * the old one by its trace.
  */
 const CALLBACK: readonly Step[] = [
   {
@@ -58,13 +58,13 @@ const CALLBACK: readonly Step[] = [
     stays: true,
   },
   {
-    name: "before the old session is deleted",
-    death: { method: "delete", number: 1, moment: "before" },
+    name: "before the old session is replaced",
+    death: { method: "replace", number: 2, moment: "before" },
     stays: true,
   },
   {
-    name: "after the old session is deleted",
-    death: { method: "delete", number: 1, moment: "after" },
+    name: "after the old session is replaced",
+    death: { method: "replace", number: 2, moment: "after" },
     stays: false,
   },
 ];
@@ -116,8 +116,14 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
 
   await assertAll(stage, user!, step.stays, when);
   const again = await stage.at(1).ask(target, { cookie });
-  // A state that was used by somebody who is signed in leads on, and does nothing.
-  assert.equal(again.status, step.stays ? 302 : 400, `${when}: the same callback elsewhere`);
+  // A state that was used by somebody who is signed in leads on, and does nothing. By nobody, the
+  // login begins again.
+  assert.equal(again.status, 302, `${when}: the same callback elsewhere`);
+  assert.equal(
+    again.location?.startsWith("/idpauth/login/") === true,
+    !step.stays,
+    `${when}: the same callback elsewhere`,
+  );
   assert.equal(
     cookieOf(again) !== undefined,
     step.isOpen === true,

@@ -21,19 +21,24 @@ async function signInUsers(stage: Stage): Promise<TestUser[]> {
   return [...steady, ...restless];
 }
 
-/**
- * The store's server is killed under load and started again: answers are 503 meanwhile, and nobody
- * is signed out.
- */
-export async function serverOutage(stage: Stage, server: StoreServer): Promise<void> {
+/** The users, how many spent tokens the provider has seen, and requests of all users all the time. */
+async function begin(stage: Stage) {
   const users = await signInUsers(stage);
-  const reuses = stage.provider.reuses;
   const load = new Load({
     users,
     processes: () => stage.fleet,
     allowsUnavailable: true,
     workers: WORKERS,
   });
+  return { users, reuses: stage.provider.reuses, load };
+}
+
+/**
+ * The store's server is killed under load and started again: answers are 503 meanwhile, and nobody
+ * is signed out.
+ */
+export async function serverOutage(stage: Stage, server: StoreServer): Promise<void> {
+  const { users, reuses, load } = await begin(stage);
   try {
     for (let round = 0; round < 2; round += 1) {
       const [refreshing, leaving] = [
@@ -97,14 +102,7 @@ async function tryToLeave(stage: Stage, users: readonly TestUser[]): Promise<Tes
 
 /** Without a server there is only a process to kill in the middle of its writes. */
 export async function writerKilled(stage: Stage): Promise<void> {
-  const users = await signInUsers(stage);
-  const reuses = stage.provider.reuses;
-  const load = new Load({
-    users,
-    processes: () => stage.fleet,
-    allowsUnavailable: true,
-    workers: WORKERS,
-  });
+  const { users, reuses, load } = await begin(stage);
   try {
     for (let round = 0; round < 4; round += 1) {
       const writer = await stage.start();

@@ -23,6 +23,7 @@ export function signedIn(limits: Limits = {}, name = "Ada Lovelace"): SessionSta
     status: "signed-in",
     user: { name, email: "ada@example.com", picture: null },
     account: name,
+    provider: null,
     data: null,
     deadlines: {
       idToken: deadline(idToken),
@@ -35,7 +36,7 @@ export function signedIn(limits: Limits = {}, name = "Ada Lovelace"): SessionSta
   });
 }
 
-const NOBODY = { user: null, account: null, data: null, deadlines: null } as const;
+const NOBODY = { user: null, account: null, provider: null, data: null, deadlines: null } as const;
 export const LOADING: SessionState = Object.freeze({ ...NOBODY, status: "loading", reason: null });
 export const SIGNED_OUT: SessionState = Object.freeze({
   ...NOBODY,

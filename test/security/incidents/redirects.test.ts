@@ -5,7 +5,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sameOriginUrl } from "../../../src/http/same-origin-url.js";
 import type { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
-import { rawRequest, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
+import {
+  rawRequest,
+  type RawResponse,
+} from "../../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import {
   OWN_ORIGIN,
   startApplication,
@@ -17,6 +20,7 @@ import {
   startExpressApplication,
   type ExpressApplication,
 } from "../../support/express-application.js";
+import { AUTHORIZATION_PARAMETERS } from "../../support/authorization-parameters.js";
 
 const OWN = OWN_ORIGIN;
 const INDEX = "/idpauth/";
@@ -209,19 +213,7 @@ describe("a hostile address", () => {
       "&scope=admin&redirect_uri=http://evil.example/&client_id=evil&response_type=token&prompt=none&state=known&nonce=known";
     const plain = application.user();
     const expected = parametersOf(await authorizationUrl(plain, "/idpauth/login/"));
-    expect(expected.map(([name]) => name).sort()).toEqual(
-      [
-        "client_id",
-        "code_challenge",
-        "code_challenge_method",
-        "nonce",
-        "prompt",
-        "redirect_uri",
-        "response_type",
-        "scope",
-        "state",
-      ].sort(),
-    );
+    expect(expected.map(([name]) => name).sort()).toEqual(AUTHORIZATION_PARAMETERS);
     const targets = [
       ...PRESERVING.map((entry) => ENTRIES[entry]!(`${OWN}/${injected}`)),
       ...PRESERVING.map((entry) => ENTRIES[entry]!(`${OWN}/?x${injected}#${injected}`)),
@@ -339,7 +331,7 @@ describe("over a socket", () => {
 
   /** From an answer of ours to where the sign-in ends. */
   async function endOf(browser: CookieBrowser, start: string): Promise<RawResponse> {
-    const login = await browser.get(start);
+    const login = await browser.navigate(start);
     const callback = await app.provider.signInCode(login.location ?? "");
     return ask(callback.slice(app.origin.length), {
       Cookie: browser.cookies.header(new URL(app.origin)) ?? "",

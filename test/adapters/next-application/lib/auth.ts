@@ -1,5 +1,5 @@
 import { idpAuth, type NextIdpAuth } from "idpauth/next";
-import type { ApplicationAuth, AdapterSetup } from "idpauth/testing";
+import type { ApplicationAuth, AdapterSetup } from "idpauth-conformance";
 import { connection } from "next/server";
 import { setup } from "./setup";
 

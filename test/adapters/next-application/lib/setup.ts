@@ -1,5 +1,5 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
-import type { AdapterSetup } from "idpauth/testing";
+import type { AdapterSetup } from "idpauth-conformance";
 
 /**
  * What a test asks this application to be. One build serves all tests of a process: each request

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, rmSync } from "node:fs";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { installFramework } from "../../scripts/framework-install.mjs";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { freePort } from "../support/free-port.js";
+import { ExampleProcess, installExampleOf, PackedPackage } from "./example-process.js";
+
+// docs/migrate/auth-js.md shows files of this application, and says what users notice.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const EXAMPLE = path.join(ROOT, "examples/migrate-from-auth-js");
+/** Each version of Auth.js: the folder with its packages, and with the files that differ. */
+const VERSIONS = [
+  { version: 5, packages: "auth-js", oldCookie: "authjs.session-token" },
+  { version: 4, packages: "next-auth-4", oldCookie: "next-auth.session-token" },
+].map((each) => ({ ...each, packages: path.join(import.meta.dirname, each.packages) }));
+const NEW_SIGN_INS = { SIGN_IN_WITH: "idpauth" };
+const ADA = { sub: "ada", email: "ada@example.com", name: "Ada Lovelace" };
+
+const installed: typeof VERSIONS = [];
+for (const each of VERSIONS) if (await installFramework(each.packages)) installed.push(each);
+
+describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (old) => {
+  let folder: string;
+  let packed: PackedPackage;
+  let provider: TestProvider;
+  let settings: Record<string, string>;
+  let running: ExampleProcess | undefined;
+
+  beforeAll(async () => {
+    packed = await PackedPackage.pack();
+    folder = installExampleOf(old.packages, EXAMPLE, packed);
+    const differing = path.join(old.packages, "application");
+    if (existsSync(differing)) {
+      rmSync(path.join(folder, "auth.ts"));
+      cpSync(differing, folder, { recursive: true });
+    }
+    provider = await startTestProvider({ person: ADA });
+    const port = await freePort();
+    const key = () => randomBytes(32).toString("base64url");
+    settings = {
+      ...provider.env,
+      AUTH_SECRET: key(),
+      NEXTAUTH_SECRET: key(),
+      NEXTAUTH_URL: `http://localhost:${String(port)}`,
+      BASE_URL: `http://localhost:${String(port)}`,
+      PORT: String(port),
+      SECRET_KEY: key(),
+    };
+    const build = new ExampleProcess(folder, {}, "build");
+    expect(await build.ended).toMatchObject({ code: 0 });
+  }, 900_000);
+  afterEach(async () => {
+    await running?.end();
+  });
+  afterAll(async () => {
+    await provider.stop();
+    packed.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Ends the running process, and starts another one with the same settings and these. */
+  async function deploy(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    await running?.end();
+    running = new ExampleProcess(folder, { ...settings, ...env });
+    expect(await running.origin()).toBe(settings["BASE_URL"]);
+  }
+
+  const arrive = () => new CookieBrowser({ origin: settings["BASE_URL"]! });
+
+  const cookiesOf = (browser: CookieBrowser) =>
+    (browser.cookies.header(new URL(settings["BASE_URL"]!)) ?? "")
+      .split("; ")
+      .map((pair) => pair.slice(0, pair.indexOf("=")));
+
+  /** Signs in on Auth.js's own page. */
+  async function signInWithAuthJs(browser: CookieBrowser): Promise<void> {
+    const { csrfToken } = (await browser.get("/api/auth/csrf")).json() as { csrfToken: string };
+    const form = new URLSearchParams({ csrfToken, callbackUrl: "/reports" });
+    const toProvider = await browser.follow("/api/auth/signin/company", {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: form.toString(),
+      from: new URL(settings["BASE_URL"]!),
+    });
+    expect([toProvider.url.pathname, toProvider.status]).toEqual(["/reports", 200]);
+  }
+
+  /** Where a signed-out user's navigation to the reports ends up first. */
+  const sentTo = async () => {
+    const { trail } = await arrive().follow("/reports?month=10");
+    return trail[1]!.url;
+  };
+
+  it("first, signed-out users still go to Auth.js, and nobody notices idpauth", async () => {
+    await deploy();
+    const signInPage = await sentTo();
+    expect(signInPage.pathname).toBe("/api/auth/signin");
+    const callback = new URL(signInPage.searchParams.get("callbackUrl")!, settings["BASE_URL"]);
+    expect(callback.pathname + callback.search).toBe("/reports?month=10");
+    const ada = arrive();
+    await signInWithAuthJs(ada);
+    expect((await ada.navigate("/reports")).text).toContain("You are <!-- -->Ada Lovelace");
+    expect(cookiesOf(ada)).toContain(old.oldCookie);
+    expect(cookiesOf(ada)).not.toContain("idpauth");
+  });
+
+  it("with SIGN_IN_WITH, old sessions continue and are renewed, new users get a session of idpauth, and pages and useSession() find both", async () => {
+    await deploy();
+    const early = arrive();
+    await signInWithAuthJs(early);
+
+    await deploy(NEW_SIGN_INS);
+    const page = await early.navigate("/reports");
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("Ada Lovelace")]);
+    // withAuth of version 4 renews none.
+    if (old.version === 5) expect(page.setCookies.join()).toContain(old.oldCookie);
+    expect((await sentTo()).pathname).toBe("/idpauth/login/");
+
+    const ada = arrive();
+    const back = await ada.follow("/reports?month=10");
+    expect([back.status, back.url.search]).toEqual([200, "?month=10"]);
+    expect(back.text).toContain("Ada Lovelace");
+    expect(cookiesOf(ada)).not.toContain(old.oldCookie);
+    for (const browser of [early, ada]) {
+      expect((await browser.get("/api/auth/session")).json()).toMatchObject({
+        user: { id: "ada", name: "Ada Lovelace", email: "ada@example.com" },
+        expires: expect.stringMatching(/^\d{4}-/),
+      });
+    }
+    expect((await arrive().get("/api/auth/session")).json() ?? {}).toEqual({});
+  });
+
+  it("a sign-out ends both sessions, and lands on the page of IDP_AUTH_LOGOUT_REDIRECT_URL", async () => {
+    await deploy(NEW_SIGN_INS);
+    const ada = arrive();
+    await signInWithAuthJs(ada);
+    await ada.follow("/idpauth/login/");
+    expect(cookiesOf(ada)).toEqual(expect.arrayContaining([old.oldCookie, "idpauth"]));
+    const home = await ada.follow("/sign-out", { from: new URL(settings["BASE_URL"]!) });
+    expect([home.status, home.url.pathname]).toEqual([200, "/"]);
+    expect(cookiesOf(ada)).not.toContain(old.oldCookie);
+    expect((await ada.navigate("/reports")).status).toBe(302);
+  });
+
+  it("during an outage of the provider, a user with a session of idpauth gets a 503, and isn't sent to Auth.js", async () => {
+    await deploy(NEW_SIGN_INS);
+    const ada = arrive();
+    provider.settings.idTokenSeconds = 1;
+    await ada.follow("/reports");
+    provider.fault("token", { kind: "status", status: 503 });
+    await expect.poll(async () => (await ada.navigate("/reports")).status).toBe(503);
+    provider.clearFaults();
+  });
+});

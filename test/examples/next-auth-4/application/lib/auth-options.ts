@@ -1,0 +1,21 @@
+import type { NextAuthOptions } from "next-auth";
+
+export const authOptions: NextAuthOptions = {
+  providers: [
+    {
+      id: "company",
+      name: "Company",
+      type: "oauth",
+      idToken: true,
+      wellKnown: `${process.env["IDP_ISSUER"]}/.well-known/openid-configuration`,
+      authorization: { params: { scope: "openid email profile" } },
+      checks: ["pkce", "state", "nonce"],
+      clientId: process.env["IDP_CLIENT_ID"],
+      clientSecret: process.env["IDP_CLIENT_SECRET"],
+      profile: (profile) => ({ id: profile.sub, name: profile.name, email: profile.email }),
+    },
+  ],
+  callbacks: {
+    session: ({ session, token }) => ({ ...session, user: { ...session.user, id: token.sub } }),
+  },
+};
