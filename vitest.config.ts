@@ -69,7 +69,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       // Every file of the package counts, also one that no test loads. Nothing is excluded.
-      include: ["src/**"],
+      include: ["src/**/*.{ts,tsx}", "packages/*/src/**/*.ts"],
       exclude: [],
       reporter: ["text-summary", "html"],
       reportsDirectory: "coverage",

@@ -1,6 +1,6 @@
 // Child processes that are called like functions. Each measurement has its own process, so it
 // shares no heap, garbage collection or event loop with the measurement that it is compared to.
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -51,6 +51,11 @@ export function serveCalls(methods) {
         (error) => process.send({ id, error: String(error?.stack ?? error) }),
       );
   });
+}
+
+/** Keeps this process on one core. */
+export function pin(core) {
+  execFileSync("taskset", ["-acp", String(core), String(process.pid)], { stdio: "ignore" });
 }
 
 /** The options that the parent passed. */

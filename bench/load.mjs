@@ -2,7 +2,7 @@
 // request at a time. It prepares every request beforehand and reads as little of each response as
 // possible, so that the server is the bottleneck. It reports its own processor time to show this.
 import { connect } from "node:net";
-import { serveCalls } from "./children.mjs";
+import { pin, serveCalls } from "./children.mjs";
 
 /** name -> { port, requests } */
 const targets = new Map();
@@ -66,7 +66,57 @@ function endOf(text, head) {
 const isGood = (response, part = '"authenticated":true') =>
   response.startsWith("HTTP/1.1 200 ") && response.includes(part);
 
+/** name -> the connections that stay open between two turns */
+const kept = new Map();
+
 serveCalls({
+  pin,
+
+  /** Opens the connections over which a target is loaded in turns. */
+  async connect({ name, connections }) {
+    const { port } = targets.get(name);
+    const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+    const connected = sockets.map((socket) => {
+      const connection = { socket, onResponse: undefined, onClose: undefined };
+      socket.on("error", () => {});
+      socket.on("close", () => connection.onClose?.());
+      readResponses(socket, (response) => connection.onResponse(response));
+      return connection;
+    });
+    kept.set(name, connected);
+  },
+
+  /** Closes the connections of every target. */
+  disconnect() {
+    for (const { socket } of [...kept.values()].flat()) socket.destroy();
+    kept.clear();
+  },
+
+  /** Sends that many requests to a target over its open connections, and waits for all responses. */
+  async turn({ name, requests }) {
+    const target = targets.get(name);
+    let waiting = requests;
+    const busy = kept.get(name).map(
+      (connection) =>
+        new Promise((resolve, reject) => {
+          const ask = () => {
+            if (waiting === 0) return resolve();
+            waiting -= 1;
+            target.next = (target.next + 1) % target.requests.length;
+            connection.socket.write(target.requests[target.next]);
+          };
+          connection.onResponse = (response) => {
+            if (isGood(response, target.part)) ask();
+            else reject(new Error(`${name}:\n${response}`));
+          };
+          connection.onClose = () => reject(new Error(`${name}: the server closed a connection`));
+          ask();
+        }),
+    );
+    await Promise.all(busy);
+    for (const connection of kept.get(name)) connection.onClose = undefined;
+  },
+
   /** Prepares a target. Requests use the `cookies` in turn. Each response contains `part`. */
   target({ name, port, path, cookies, part }) {
     targets.set(name, {

@@ -9,7 +9,7 @@ const { kind, packages, upstream, provider, folder } = childOptions();
 
 const idpauth = (name) => idpauthEntry(name, folder);
 
-/** The libraries have a folder of their own; see bench/proxies. */
+/** The libraries are installed for bench/peers/proxies. */
 const library = (name) => createRequire(`${packages}/`)(name);
 
 const PATH = "/api/orders/";

@@ -4,37 +4,37 @@ const decimals = (value) =>
   value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(2);
 
 /** Returns a row for the ratio of two series. */
-export function ratioRow(name, { ratio, min, max }, bar, note = "") {
+export function ratioRow(name, { ratio, min, max }, goal, note = "") {
   const isMet =
-    bar === undefined
+    goal === undefined
       ? undefined
-      : bar.atLeast !== undefined
-        ? ratio >= bar.atLeast
-        : ratio <= bar.atMost;
-  return { name, value: ratio, spread: [min, max], bar, isMet, note };
+      : goal.atLeast !== undefined
+        ? ratio >= goal.atLeast
+        : ratio <= goal.atMost;
+  return { name, value: ratio, unit: "ratio", spread: [min, max], goal, isMet, note };
 }
 
-/** Returns a row for a single number. */
-export function numberRow(name, value, bar, note = "", spread = undefined) {
+/** Returns a row for a single number, with its unit and the spread of the rounds if it has them. */
+export function numberRow(name, value, goal, note = "", { unit, spread } = {}) {
   const isMet =
-    bar === undefined
+    goal === undefined
       ? undefined
-      : bar.atLeast !== undefined
-        ? value >= bar.atLeast
-        : value <= bar.atMost;
-  return { name, value, spread, bar, isMet, note };
+      : goal.atLeast !== undefined
+        ? value >= goal.atLeast
+        : value <= goal.atMost;
+  return { name, value, unit, spread, goal, isMet, note };
 }
 
 export function markdown(rows) {
-  const lines = rows.map(({ name, value, spread, bar, isMet, note }) => {
+  const lines = rows.map(({ name, value, unit, spread, goal, isMet, note }) => {
     const asked =
-      bar === undefined
+      goal === undefined
         ? ""
-        : bar.atLeast !== undefined
-          ? `at least ${bar.atLeast}`
-          : `at most ${bar.atMost}`;
+        : goal.atLeast !== undefined
+          ? `at least ${goal.atLeast}`
+          : `at most ${goal.atMost}`;
     const verdict = isMet === undefined ? "" : isMet ? "yes" : "**no**";
-    return `| ${name} | ${decimals(value)} | ${spread === undefined ? "" : spread.map(decimals).join(" to ")} | ${asked} | ${verdict} | ${note} |`;
+    return `| ${name} | ${decimals(value)}${unit === undefined || unit === "ratio" ? "" : ` ${unit}`} | ${spread === undefined ? "" : spread.map(decimals).join(" to ")} | ${asked} | ${verdict} | ${note} |`;
   });
   return [
     "| Measurement | Result | Spread over rounds | Asked | Met | Medians |",

@@ -1,8 +1,9 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process,postgres-reads] [--rounds=11] [--milliseconds=1500] [--connections=32]
-//   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,proxy] compares this build
+//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process,postgres-reads] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
+//   --write keeps what was measured in docs/evidence/performance.json, except of a quick run
+//   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,request,proxy] compares this build
 //     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
 //     package.json and dist/
 import { execFileSync } from "node:child_process";
@@ -23,16 +24,19 @@ import { postgresReads } from "./cases/postgres-reads.mjs";
 import { probe } from "./cases/probe.mjs";
 import { proxy } from "./cases/proxy.mjs";
 import { refresh } from "./cases/refresh.mjs";
+import { request } from "./cases/request.mjs";
 import { sessions } from "./cases/sessions.mjs";
 import { abandoned } from "./cases/abandoned.mjs";
 import { storm } from "./cases/storm.mjs";
 import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
+import { keepCases } from "./evidence.mjs";
 import { markdown } from "./report.mjs";
 
 const CASES = {
   probe,
   guard,
+  request,
   hosts,
   sessions,
   refresh,
@@ -56,6 +60,8 @@ const { values: flags } = parseArgs({
     rounds: { type: "string" },
     milliseconds: { type: "string" },
     connections: { type: "string", default: "32" },
+    processes: { type: "string" },
+    write: { type: "boolean", default: false },
   },
 });
 
@@ -64,6 +70,9 @@ const settings = {
   rounds: Number(flags.rounds ?? (flags.quick ? 5 : isComparison ? 41 : 11)),
   milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : isComparison ? 1_000 : 1_500)),
   connections: Number(flags.connections),
+  turns: Number(flags.rounds ?? (flags.quick ? 21 : 81)),
+  processes: Number(flags.processes ?? (flags.quick ? 1 : 3)),
+  pinned: canPin(),
   ...(isComparison && { against: otherBuild(flags.against) }),
   inProcessBatches: flags.quick ? 10 : 50,
   inProcessCalls: flags.quick ? 5_000 : 20_000,
@@ -84,6 +93,17 @@ const settings = {
   abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
+
+/** Whether a process can be kept on a core of its own. */
+function canPin() {
+  if (cpus().length < 2) return false;
+  try {
+    execFileSync("taskset", ["-p", String(process.pid)], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const SUPPORT = [
   "test/support/redis-server",
@@ -169,3 +189,8 @@ mkdirSync(folder, { recursive: true });
 const file = new URL(`${results.at.replaceAll(":", "-")}.json`, folder);
 writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
 console.error(`\nAll values: bench/results/${file.pathname.split("/").at(-1)}`);
+if (flags.write && !flags.quick) {
+  const on = `Node ${process.versions.node}, ${machine.cores} cores (${machine.cpu}), load ${machine.loadBefore.toFixed(2)} before the run; ${how}`;
+  await keepCases(results.cases, { on, args: process.argv.slice(2), against: flags.against });
+  console.error("Wrote docs/evidence/performance.json. `npm run docs` writes the pages.");
+}

@@ -24,40 +24,41 @@ const BATCH = 1_000;
  */
 const kinds = {
   async sqlite() {
-    const { default: Database } = await import("better-sqlite3");
+    const { DatabaseSync } = await import("node:sqlite");
     const { sqliteStore } = await import("idpauth/sqlite");
     for (const file of [url, `${url}-wal`, `${url}-shm`]) rmSync(file, { force: true });
     const store = sqliteStore(url);
-    const database = new Database(url);
-    database.pragma("journal_mode = WAL");
+    const database = new DatabaseSync(url, { timeout: 5_000 });
+    database.exec("PRAGMA journal_mode = WAL");
     database.exec("CREATE TABLE bare (key TEXT PRIMARY KEY, value BLOB)");
     const put = database.prepare("INSERT OR REPLACE INTO bare VALUES (?, ?)");
     const get = database.prepare("SELECT value FROM bare WHERE key = ?");
-    const table = database
+    const { name: table } = database
       .prepare(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'bare'",
       )
-      .pluck()
       .get();
     const columns = database
       .prepare(`SELECT name FROM pragma_table_info('${table}')`)
-      .pluck()
-      .all();
+      .all()
+      .map(({ name }) => name);
     const given = columns
       .map((name) => (name === "key" ? "@to" : name === "subject" ? "@subject" : name))
       .join();
     const copy = database.prepare(
       `INSERT INTO ${table} (${columns.join()}) SELECT ${given} FROM ${table} WHERE key = @key`,
     );
-    const copyAll = database.transaction((key, to) => {
+    const copyAll = (key, to) => {
+      database.exec("BEGIN");
       for (const { key: other, subject } of to) copy.run({ key, to: other, subject });
-    });
+      database.exec("COMMIT");
+    };
     return {
       store,
       plain: { put: async (key, value) => put.run(key, value), get: async (key) => get.get(key) },
       copy: async (key, to) => copyAll(key, to),
       async bytes() {
-        database.pragma("wal_checkpoint(TRUNCATE)");
+        database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
         return statSync(url).size;
       },
     };

@@ -1,15 +1,18 @@
-// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: each
+// Runs the conformance suite of every adapter and writes docs/evidence/adapters.json: each
 // requirement with the setups that meet it. A requirement whose feature an adapter lacks has no test;
-// the page gives the reason. `npm run adapters:table` builds first.
-import { writeFileSync } from "node:fs";
-import path from "node:path";
-import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
-import { measured } from "./measured.mjs";
-import { narrowTable } from "./narrow-table.mjs";
-import { root, testOutcomes } from "./run.mjs";
+// the file gives the reason. `npm run adapters:table` builds first.
+import { ADAPTER_FEATURES, adapterRequirements } from "idpauth-conformance";
+import { runNow } from "./evidence/commits.mjs";
+import { keepEvidence } from "./evidence/files.mjs";
+import { testOutcomes } from "./run.mjs";
 
-/** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
-/** @typedef {import("idpauth/testing").AdapterReport} AdapterReport */
+/** @typedef {{ title: string, status: string }} Outcome */
+/**
+ * @typedef {object} Report what one adapter, with one kind of sessions, does
+ * @property {string} name
+ * @property {"bundled" | "host"} session
+ * @property {readonly { requirement: string, passed: boolean, notChecked?: string }[]} results
+ */
 
 /** @type {Map<string, Map<string, Outcome>>} */
 const adapters = new Map();
@@ -22,7 +25,7 @@ for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conf
   adapters.get(adapter)?.set(requirement, outcome);
 }
 
-/** @returns {AdapterReport[]} one for each adapter and kind of sessions */
+/** @returns {Report[]} one for each adapter and kind of sessions */
 function reports() {
   const all = [...adapters].map(([adapter, outcomes]) => {
     const session = /** @type {"bundled" | "host"} */ (
@@ -31,43 +34,61 @@ function reports() {
     const results = adapterRequirements
       .filter((requirement) => (requirement.session ?? session) === session)
       .map(({ area, title, needs }) => {
-        const outcome = outcomes.get(`${area}: ${title}`);
-        if (outcome === undefined)
-          return {
-            area,
-            title,
-            passed: false,
-            notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs],
-          };
-        const passed = outcome.status === "passed";
-        // The table shows only whether there is an error.
-        return {
-          area,
-          title,
-          passed,
-          ...(!passed && {
-            error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))),
-          }),
-        };
+        const requirement = `${area}: ${title}`;
+        const outcome = outcomes.get(requirement);
+        if (outcome !== undefined) return { requirement, passed: outcome.status === "passed" };
+        const notChecked = needs === undefined ? "not run" : ADAPTER_FEATURES[needs];
+        return { requirement, passed: false, notChecked };
       });
-    return { name: adapter.replace(/, (bundled|host) sessions$/, ""), session, results };
+    const framework = adapter.replace(/, (bundled|host) sessions$/, "");
+    return {
+      name: session === "host" ? `${framework}, its own sessions` : framework,
+      session,
+      results,
+    };
   });
   return all
     .filter(({ results }) => results.length > 0)
-    .sort(
-      (one, other) =>
-        one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session),
-    );
+    .sort((one, other) => one.name.localeCompare(other.name, "en"));
 }
 
 const columns = reports();
-const text = `# Every adapter against the same requirements
 
-${measured("npm run adapters:table")}
+/** @param {string} requirement */
+function resultsOf(requirement) {
+  const among = columns.flatMap(({ name, session, results }) => {
+    const result = results.find((each) => each.requirement === requirement);
+    return result === undefined ? [] : [{ name, session, ...result }];
+  });
+  const named = (/** @type {(one: (typeof among)[number]) => boolean} */ fits) =>
+    among.filter(fits).map(({ name }) => name);
+  const isAll = among.length === columns.length;
+  return {
+    requirement,
+    sessions: isAll ? "all" : among[0]?.session === "host" ? "framework" : "idpauth",
+    met: named(({ passed }) => passed).length,
+    doesNotApplyTo: named(({ notChecked }) => notChecked !== undefined),
+    notMetBy: named(({ passed, notChecked }) => !passed && notChecked === undefined),
+  };
+}
 
-These are the results of \`testAdapter\` of \`idpauth/testing\`, over real sockets. [Mount idpauth](../how-to/mounting.md) describes the frameworks.
-
-${narrowTable(formatAdapterTable(columns))}
-`;
-writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);
-console.log(`docs/evidence/adapters.md: ${columns.length} setups`);
+await keepEvidence("adapters", {
+  ...runNow("npm run adapters:table"),
+  setups: columns.map(({ name, results }) => ({
+    name,
+    met: results.filter(({ passed }) => passed).length,
+    of: results.length,
+  })),
+  requirements: adapterRequirements
+    .map(({ area, title }) => resultsOf(`${area}: ${title}`))
+    .filter(
+      ({ met, notMetBy, doesNotApplyTo }) => met + notMetBy.length + doesNotApplyTo.length > 0,
+    ),
+  doesNotApply: columns.flatMap(({ name, results }) =>
+    [...new Set(results.flatMap(({ notChecked }) => notChecked ?? []))].map((reason) => ({
+      setup: name,
+      reason,
+    })),
+  ),
+});
+console.log(`docs/evidence/adapters.json: ${columns.length} setups`);

@@ -5,6 +5,7 @@ import { chromium } from "playwright-core";
 import { DARK, favicon, LIGHT, mark, socialPage } from "../site/brand/brand.mjs";
 import { OUTCOME, title } from "../site/diagrams/race.mjs";
 import { needPackages } from "./framework-install.mjs";
+import { packageFolder } from "./lock-files.mjs";
 import { root } from "./run.mjs";
 
 const folder = path.join(root, "site/public");
@@ -19,8 +20,8 @@ write("favicon.svg", favicon());
 const [, headline = ""] =
   /^# (.+)$/m.exec(readFileSync(path.join(root, "docs/index.md"), "utf8")) ?? [];
 const fonts = path.join(
-  await needPackages("site"),
-  "vitepress/dist/client/theme-default/fonts/inter-roman-latin.woff2",
+  packageFolder(await needPackages("site"), "vitepress"),
+  "dist/client/theme-default/fonts/inter-roman-latin.woff2",
 );
 const social = socialPage({
   headline,

@@ -12,10 +12,10 @@ const CLIENT = "idpauth/client";
  * @type {Readonly<Record<string, number>>}
  */
 const LIMITS = {
-  [CLIENT]: 3600,
-  "idpauth/client/browser": 10_000,
-  "idpauth/client/streams": 2500,
-  "idpauth/client/warning": 4000,
+  [CLIENT]: 3900,
+  "idpauth/client/browser": 10_550,
+  "idpauth/client/streams": 2800,
+  "idpauth/client/warning": 4100,
   "idpauth/react": 450,
 };
 

@@ -1,4 +1,4 @@
-// Lists where src/ departs from docs/contributing/grammar.md, by folder: `npm run grammar`.
+// Lists where src/ and packages/ depart from docs/contributing/grammar.md, by folder: `npm run grammar`.
 // `npm run lint` checks the same rules with all others; this needs seconds. grammar-exceptions.json
 // lists the files that depart, by rule: with the reason why they may, or null if they are to follow.
 // `npm run grammar -- --write` leaves out those that no longer depart, and adds none. `npm run grammar -- --fix` sorts the imports.
@@ -7,6 +7,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { Linter } from "eslint";
 import tseslint from "typescript-eslint";
+import { CONFORMANCE } from "./entries.mjs";
 import { grammar, roomOf } from "./grammar-rules.mjs";
 import { headline, root } from "./run.mjs";
 
@@ -29,7 +30,7 @@ export const GRAMMAR_RULES = {
  * @type {import("eslint").Linter.Config}
  */
 const REQUIREMENTS = {
-  files: ["src/conformance/*/requirements/**"],
+  files: [`${CONFORMANCE}/src/*/requirements/**`, "src/testing/store/**"],
   rules: { "grammar/max-own-lines": "off", "@typescript-eslint/max-params": "off" },
 };
 
@@ -89,14 +90,14 @@ function roomOfFinding({ place }) {
   return roomOf(place) ?? "src";
 }
 
-/** @returns {GrammarFinding[]} of all of src/ */
+/** @returns {GrammarFinding[]} of all sources */
 function findings() {
   return sources().flatMap((file) =>
     checkGrammar(file, readFileSync(path.join(root, file), "utf8")),
   );
 }
 
-/** Sorts the imports of all of src/. */
+/** Sorts the imports of all sources. */
 function sortImports() {
   const linter = new Linter({ cwd: root });
   for (const file of sources()) {
@@ -107,12 +108,14 @@ function sortImports() {
   }
 }
 
-/** @returns {string[]} the modules of src/ */
+/** @returns {string[]} the modules of src/ and of the conformance package */
 function sources() {
-  return readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .toSorted()
-    .map((name) => `src/${name.split(path.sep).join("/")}`);
+  return ["src", `${CONFORMANCE}/src`].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .toSorted()
+      .map((name) => `${folder}/${name.split(path.sep).join("/")}`),
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { builtinModules } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
-import { packageEntries } from "./entries.mjs";
+import { CONFORMANCE, packageEntries } from "./entries.mjs";
 import { headline, root } from "./run.mjs";
 
 /**
@@ -60,13 +60,7 @@ export const RULES = {
     packages: [],
     builtins: false,
   },
-  // The application passes in the driver. Only the SQLite store loads one, on a runtime without
-  // node:sqlite.
-  "src/stores/sqlite": {
-    folders: [...BASE, "src/stores"],
-    packages: ["better-sqlite3"],
-    builtins: true,
-  },
+  // The application passes in the client of Redis and PostgreSQL.
   "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
   "src/stores": { folders: [...BASE, "src/work"], packages: [], builtins: true },
   "src/provider": {
@@ -142,6 +136,13 @@ export const RULES = {
     packages: [],
     builtins: true,
   },
+  // What adapters for frameworks over node:http have in common. It imports only types of node:http:
+  // `idpauth/adapter` exports it, and adapters of the Fetch kind import `idpauth/adapter`.
+  "src/node-http": {
+    folders: ["src/auth", "src/config", "src/guard", "src/http", "src/sessions"],
+    packages: [],
+    builtins: true,
+  },
   // What applications, and what authors of adapters and stores, import by the package's name.
   "src/index.ts": {
     folders: [
@@ -160,12 +161,16 @@ export const RULES = {
     builtins: false,
   },
   "src/adapter.ts": {
-    folders: [...BASE, "src/auth", "src/config", "src/events", "src/guard", "src/sessions"],
+    folders: [
+      ...BASE,
+      ...["src/auth", "src/config", "src/events", "src/guard", "src/node-http", "src/sessions"],
+    ],
     packages: [],
     builtins: false,
   },
   // An adapter imports what an adapter outside this repository can import: the public entries and
-  // its framework. Two adapters are such entries for the others. An adapter of the Fetch kind runs
+  // its framework. The adapter for the Fetch API is such an entry for two others. Express and Fastify
+  // share how a framework's session is saved, in src/adapters/node. An adapter of the Fetch kind runs
   // where Node.js's modules may be missing, so it has a rule of its own.
   "src/adapters/node": {
     folders: PUBLIC,
@@ -203,22 +208,11 @@ export const RULES = {
   // What runs in a browser imports no code of the server, only types.
   "src/client": { folders: ["src/record"], packages: [], builtins: false },
   "src/react": { folders: ["src/client", "src/record"], packages: ["react"], builtins: false },
-  // The test kit and the conformance suites see what an application sees. The suites use the kit's
-  // provider, browser and clock; the kit's entry alone exports the suites.
-  "src/testing/index.ts": {
-    folders: [...PUBLIC, "src/testing", "src/conformance"],
-    packages: [],
-    builtins: true,
-  },
-  // Its provider verifies client assertions with jose, so a mistake in ours is found.
+  // The test kit sees what an application sees. Its provider verifies client assertions with jose,
+  // so a mistake in ours is found.
   "src/testing": {
     folders: PUBLIC,
     packages: ["jose"],
-    builtins: true,
-  },
-  "src/conformance": {
-    folders: [...PUBLIC, "src/testing"],
-    packages: [],
     builtins: true,
   },
   // `idpauth check --live` uses the provider and the stores as an application does. It loads the
@@ -235,7 +229,7 @@ export const RULES = {
         "src/provider",
         "src/sessions",
       ],
-      ...["src/testing", "src/testing/index.ts"],
+      "src/testing",
       ...[
         "src/stores",
         "src/stores/memory",
@@ -247,6 +241,13 @@ export const RULES = {
     packages: ["redis", "ioredis", "pg"],
     builtins: true,
     ownsProcess: true,
+  },
+  // A package of its own, so it imports `idpauth` by its name, as the stores and adapters do that it
+  // tests.
+  [`${CONFORMANCE}/src`]: {
+    folders: [],
+    packages: ["idpauth", "idpauth/adapter", "idpauth/testing"],
+    builtins: true,
   },
   // The demo imports the package by its name, as an application does.
   demo: {
@@ -308,7 +309,7 @@ function whyNot({ folder, rule }, specifier, target, sources) {
       : "an import whose address is computed cannot be checked";
   if (target !== undefined) {
     if (!/\.[cm]?js$/.test(specifier)) return "a relative import ends in .js";
-    if (!sources.has(target)) return "there is no such file in src/ or demo/";
+    if (!sources.has(target)) return "there is no such file in src/, demo/ or packages/";
     const other = placeOf(target)?.folder;
     if (other === folder || (other !== undefined && rule.folders.includes(other))) return undefined;
     return `${folder} may not import ${other ?? target}; it may import ${list(rule.folders)}`;
@@ -463,7 +464,7 @@ function readSources(folders) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const sources = readSources(["src", "demo"]);
+  const sources = readSources(["src", "demo", `${CONFORMANCE}/src`]);
   const violations = checkImports(sources);
   for (const violation of violations) console.error(violation);
   headline(

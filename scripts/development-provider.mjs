@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { parseEnv } from "node:util";
 
 /**
  * @typedef {object} DevelopmentProvider
@@ -30,10 +31,8 @@ export async function startDevelopmentProvider(folder, options = []) {
     printed += String(text);
     if (printed.includes("Ctrl+C ends the provider.")) {
       child.stdout.resume();
-      const settings = printed.matchAll(/^([A-Z_]+)=(.*)$/gm);
-      const env = Object.fromEntries(
-        [...settings].map(([, name = "", value = ""]) => [name, value]),
-      );
+      const lines = printed.match(/^[A-Z_]+=.*$/gm) ?? [];
+      const env = /** @type {Record<string, string>} */ (parseEnv(lines.join("\n")));
       return {
         issuer: env["IDP_ISSUER"] ?? "",
         env,

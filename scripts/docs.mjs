@@ -1,15 +1,13 @@
-// Writes the generated reference pages from the tables of the built package; with --check it only
+// Writes the generated reference pages from the tables of the built package, and the tables of
+// results from docs/evidence/; with --check it only
 // tells whether the pages on disk are up to date, so that documentation cannot drift from the code.
 // Fills the code blocks that come from files, too.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
-import { evidencePage } from "./evidence-page.mjs";
-import { peersPage } from "../bench/compare/page.mjs";
-import { readPeers } from "../bench/compare/results.mjs";
-import { interopPage } from "./interop/page.mjs";
-import { mutationPage } from "./mutation-report.mjs";
+import { withFigures } from "./evidence/page.mjs";
+import { printedPage } from "./project-links.mjs";
 import {
   clientPage,
   compatibilityPage,
@@ -21,7 +19,7 @@ import {
   settingsPages,
 } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
-import { pages as allPages, withSnippets } from "./snippets.mjs";
+import { otherPages, pages as allPages, withSnippets } from "./snippets.mjs";
 
 /**
  * @param {string} file inside build/, which is there only after a build, so its types come from the
@@ -61,15 +59,16 @@ const tables = readTables();
 const CLIENT = "docs/reference/client.md";
 const ENDPOINTS_PAGE = "docs/reference/endpoints.md";
 const COMPATIBILITY = "docs/reference/compatibility.md";
-const EVIDENCE = "docs/about/evidence.md";
+const FIGURES = ["docs/about/evidence.md", "docs/explanation/performance.md"];
+
+const isCheck = process.argv.includes("--check");
 
 /** @type {Record<string, string>} */
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
-  "docs/evidence/mutation.md": mutationPage(),
-  "docs/evidence/interop.md": interopPage(),
-  "docs/evidence/peers.md": peersPage(readPeers()),
-  [EVIDENCE]: evidencePage(readFileSync(path.join(root, EVIDENCE), "utf8")),
+  ...Object.fromEntries(
+    FIGURES.map((page) => [page, withFigures(readFileSync(path.join(root, page), "utf8"))]),
+  ),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   [ENDPOINTS_PAGE]: endpointsPage(
     readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"),
@@ -94,19 +93,21 @@ const pages = {
   ),
 };
 
-for (const page of allPages()) {
-  const text = pages[page] ?? readFileSync(path.join(root, page), "utf8");
-  if (text.includes("<!-- snippet: ")) pages[page] = withSnippets(text);
+for (const page of [...allPages(), ...otherPages()]) {
+  const written = readFileSync(path.join(root, page), "utf8");
+  const text = pages[page] ?? written;
+  const isFilled = page in pages || text.includes("<!-- snippet: ");
+  const printed = printedPage(isFilled ? withSnippets(text) : text, page);
+  if (isFilled || printed !== written) pages[page] = printed;
 }
 
-const isCheck = process.argv.includes("--check");
 for (const [name, text] of Object.entries(pages)) {
   const file = path.join(root, name);
   if (existsSync(file) && readFileSync(file, "utf8") === text) {
     console.log(`${name} is up to date`);
   } else if (isCheck) {
     console.error(
-      `${name} is not what src/ or the files of its snippets say. Run \`npm run docs\`.`,
+      `${name} is not what src/, docs/evidence/ or the files of its snippets say. Run \`npm run docs\`.`,
     );
     process.exitCode = 1;
   } else {

@@ -14,6 +14,9 @@ import { readJson, root } from "./run.mjs";
  * @property {boolean} isWhole whether it is one minified file, which a page loads without a bundler
  */
 
+/** The folder of the package with the suites for authors of stores and adapters. */
+export const CONFORMANCE = "packages/idpauth-conformance";
+
 /**
  * @param {string} file from the project's root, with slashes
  * @returns {boolean} whether the package contains it, which "files" of package.json decides
@@ -45,7 +48,10 @@ export function packageEntries() {
  */
 export function sourcePaths() {
   const imported = packageEntries().filter((entry) => !entry.isProgram);
-  return Object.fromEntries(imported.map((one) => [one.name, [`./${sourceOf(one)}`]]));
+  return {
+    ...Object.fromEntries(imported.map((one) => [one.name, [`./${sourceOf(one)}`]])),
+    "idpauth-conformance": [`./${CONFORMANCE}/src/index.ts`],
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Starts an example outside the project, with the packed package and its development provider:
 // `npm run example -- fastify`. Builds first. PORT is the port; default 3000.
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startDevelopmentProvider } from "./development-provider.mjs";
@@ -30,12 +30,6 @@ process.on("exit", () => {
   rmSync(folder, { recursive: true, force: true });
 });
 cpSync(path.join(examples, name), folder, { recursive: true });
-// Where npm can't download its binary, a build would take minutes.
-if (readFileSync(path.join(folder, "package.json"), "utf8").includes("better-sqlite3"))
-  for (const built of ["better-sqlite3", "bindings", "file-uri-to-path"])
-    cpSync(path.join(root, "node_modules", built), path.join(folder, "node_modules", built), {
-      recursive: true,
-    });
 
 headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
 npm(["install", "--no-audit", "--no-fund", packPackage(folder).tarball], {

@@ -1,14 +1,15 @@
 // Installs the packages that only one framework's tests or examples need. They have a folder with a
-// package.json and a lock file of their own, so that `npm ci` in the project's root does not
-// download them. In a test file:
+// package.json of its own, so that `npm ci` in the project's root does not download them. The lock
+// file is in that folder, or in a folder above whose workspace it belongs to. In a test file:
 //   const installed = await installFramework(path.join(import.meta.dirname, "astro"));
 //   describe.skipIf(!installed)("Astro", () => { … });
 // To change the packages, edit that folder's package.json and run `npm install --package-lock-only`
-// there. The folder's .npmrc has the line `omit-lockfile-registry-resolved=true`.
+// where the lock file is. The .npmrc there has the line `omit-lockfile-registry-resolved=true`.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { lockOf } from "./lock-files.mjs";
 import { root } from "./run.mjs";
 import { withFileLock } from "./file-lock.mjs";
 
@@ -27,10 +28,11 @@ const NO_NETWORK =
   /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 /**
- * Runs `npm ci` in the folder, if its package.json or its lock file changed since the last time.
+ * Runs `npm ci` where the folder's lock file is, if that file or a package.json changed since the
+ * last time. It installs a whole workspace, so that each of its folders finds its packages.
  * Several processes may call this at once; one of them installs and the others wait.
  *
- * @param {string} folder it has a package.json and a package-lock.json
+ * @param {string} folder it has a package.json
  * @param {NodeJS.ProcessEnv} [env]
  * @returns {Promise<boolean>} false: npm cannot reach its registry. The reason is on stderr, and
  *   the tests are to be skipped
@@ -38,14 +40,17 @@ const NO_NETWORK =
  *   skipped test is a failure
  */
 export async function installFramework(folder, env = process.env) {
-  const name = path.relative(root, folder).replaceAll(path.sep, "/");
-  const stamp = path.join(folder, "node_modules/.installed");
-  const wanted = fingerprint(folder);
+  const lock = lockOf(folder);
+  // It would empty the folder that this process runs from.
+  if (lock.folder === root) throw new Error(`${folder} has no lock file but the project's own.`);
+  const name = path.relative(root, lock.folder).replaceAll(path.sep, "/");
+  const stamp = path.join(lock.folder, "node_modules/.installed");
+  const wanted = fingerprint(lock);
   const isInstalled = () => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted;
   if (isInstalled()) return true;
-  return withFileLock(path.join(folder, ".install.lock"), async () => {
+  return withFileLock(path.join(lock.folder, ".install.lock"), async () => {
     if (isInstalled()) return true;
-    const failure = await npmCi(folder, name, env);
+    const failure = await install(lock.folder, name, env);
     if (failure === undefined) {
       writeFileSync(stamp, wanted);
       return true;
@@ -62,36 +67,40 @@ export async function installFramework(folder, env = process.env) {
 /**
  * Installs the packages that only one of the project's commands needs.
  *
- * @param {string} name of their folder, relative to the project's root
+ * @param {string} name of the folder with their package.json, relative to the project's root
  * @param {NodeJS.ProcessEnv} [env]
- * @returns {Promise<string>} their node_modules
+ * @returns {Promise<string>} the folder
  * @throws Error npm cannot install them
  */
 export async function needPackages(name, env = process.env) {
   const folder = path.join(root, name);
   if (!(await installFramework(folder, env)))
-    throw new Error(`This command needs the packages of ${name}/package-lock.json.`);
-  return path.join(folder, "node_modules");
+    throw new Error(`This command needs the packages that ${name}/package.json names.`);
+  return folder;
 }
 
 /**
- * @param {string} folder
+ * @param {import("./lock-files.mjs").Lock} lock
  * @returns {string} another one after each change that asks for another installation
  */
-function fingerprint(folder) {
+function fingerprint({ folder, packages }) {
+  const members = Object.keys(packages).filter((place) => !/(?:^|\/)node_modules\//.test(place));
+  const manifests = members.map((member) => path.join(member, "package.json"));
   const hash = createHash("sha256");
-  for (const file of ["package.json", "package-lock.json"])
+  for (const file of ["package-lock.json", ...manifests])
     hash.update(readFileSync(path.join(folder, file))).update("\0");
   return `${hash.digest("hex")} ${process.platform} ${process.arch}\n`;
 }
 
 /**
- * @param {string} folder
+ * No package runs its scripts, except those that `allowScripts` in package.json lists.
+ *
+ * @param {string} folder with the lock file
  * @param {string} name
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<string | undefined>} what npm said when it failed
  */
-async function npmCi(folder, name, env) {
+async function install(folder, name, env) {
   const began = Date.now();
   const seconds = () => Math.round((Date.now() - began) / 1000);
   const say = (/** @type {string} */ text) => process.stderr.write(`${text}\n`);
@@ -100,7 +109,24 @@ async function npmCi(folder, name, env) {
     () => say(`still installing ${name}, ${seconds()} s ...`),
     PROGRESS * 1000,
   );
-  const child = spawn("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error", ...RETRIES], {
+  const { allowScripts = {} } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  const allowed = Object.keys(allowScripts).filter((each) => allowScripts[each]);
+  let failure = await npm(folder, env, ["ci", "--ignore-scripts", ...RETRIES]);
+  if (failure === undefined && allowed.length > 0)
+    failure = await npm(folder, env, ["rebuild", "--ignore-scripts=false", ...allowed]);
+  clearInterval(progress);
+  if (failure === undefined) say(`installed ${name} in ${seconds()} s`);
+  return failure;
+}
+
+/**
+ * @param {string} folder
+ * @param {NodeJS.ProcessEnv} env
+ * @param {readonly string[]} args
+ * @returns {Promise<string | undefined>} what npm said when it failed
+ */
+async function npm(folder, env, args) {
+  const child = spawn("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     env: environment(env),
     stdio: ["ignore", "ignore", "pipe"],
@@ -116,10 +142,7 @@ async function npmCi(folder, name, env) {
   const code = await new Promise((resolve, reject) =>
     child.on("error", reject).on("close", resolve),
   );
-  clearInterval(progress);
-  if (code !== 0) return errors.trim() || `exit code ${code}`;
-  say(`installed ${name} in ${seconds()} s`);
-  return undefined;
+  return code === 0 ? undefined : errors.trim() || `exit code ${code}`;
 }
 
 /**

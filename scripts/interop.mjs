@@ -4,8 +4,7 @@
 // pictures of the provider's console for its page; both keep no result.
 import { parseArgs } from "node:util";
 import { missingChromium } from "./interop/browser.mjs";
-import { count } from "./interop/page.mjs";
-import { keepResult, readResults } from "./interop/results.mjs";
+import { count, keepResult, readResults } from "./interop/results.mjs";
 import { runServer } from "./interop/run-steps.mjs";
 import { SERVERS } from "./interop/servers.mjs";
 import { headline } from "./run.mjs";

@@ -1,15 +1,13 @@
 // The evidence of mutation testing: docs/evidence/mutation.json has the last run of each file, which
 // scripts/mutation.mjs records, and test/mutation-survivors.json says why a mutant that no test
-// notices changes no behaviour. Both make docs/evidence/mutation.md, where a file whose code is
-// another one than the code that was run is marked.
-import { readFileSync, writeFileSync } from "node:fs";
+// notices changes no behaviour.
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { hashOfCode } from "./code-tokens.mjs";
-import { periodOf } from "./measured.mjs";
 import { readJson, root } from "./run.mjs";
 
 const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
 const REFRESH = ["test/access/refresh-attempt.unit.test.ts"];
+const OTHER_SITE = ["test/endpoints/other-user.test.ts", "test/endpoints/posted-login.test.ts"];
 
 /**
  * The files that decide, who is signed in, where a redirect leads, which token counts, what a
@@ -77,6 +75,31 @@ export const DECIDING_FILES = {
   "src/sessions/end-by-key.ts": ["test/sessions/end-by-key.unit.test.ts"],
   "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
   "src/sessions/store-failures.ts": ["test/sessions/store-failures.unit.test.ts"],
+  "src/sessions/old-traces.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
+  "src/sessions/sign-in-trace.ts": [
+    "test/sessions/sign-in-trace.unit.test.ts",
+    "test/sessions/bundled-sessions.unit.test.ts",
+  ],
+  "src/sessions/sealed-parameter.ts": ["test/sessions/sealed-parameter.unit.test.ts"],
+  "src/sessions/own-forms.ts": ["test/sessions/own-forms.unit.test.ts"],
+  "src/http/cross-site-mark.ts": OTHER_SITE,
+  "src/http/initiator.ts": [
+    ...OTHER_SITE,
+    "test/endpoints/without-click.test.ts",
+    "test/endpoints/sessions.test.ts",
+    "test/guard/guard.test.ts",
+  ],
+  "src/endpoints/posted-callback.ts": [
+    "test/endpoints/posted-callback.test.ts",
+    "test/endpoints/apple.test.ts",
+  ],
+  "src/endpoints/posted-name.ts": ["test/endpoints/apple.test.ts"],
+  "src/provider/apple-secret.ts": ["test/provider/apple-secret.unit.test.ts"],
+  "src/provider/signed-jwt.ts": ["test/provider/signed-jwt.unit.test.ts"],
+  "src/endpoints/posted-login.ts": ["test/endpoints/posted-login.test.ts"],
+  "src/endpoints/refuse-without-click.ts": ["test/endpoints/without-click.test.ts"],
+  "src/endpoints/repeated-callback.ts": ["test/endpoints/repeated-callback.unit.test.ts"],
+  "src/endpoints/running-exchanges.ts": ["test/endpoints/running-exchanges.unit.test.ts"],
   "src/apis/path-rules.ts": ["test/apis/path-rules.unit.test.ts"],
   "src/apis/request-headers.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/response-headers.ts": ["test/apis/headers.unit.test.ts"],
@@ -94,29 +117,15 @@ export const DECIDING_FILES = {
     "test/apis/path-rules.unit.test.ts",
   ],
   "src/work/shutdown.ts": ["test/work/shutdown.unit.test.ts"],
+  "src/provider/shared-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
+  "src/provider/refresh-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
+  "src/access/rejected-token.ts": ["test/access/rejected-token.unit.test.ts"],
+  "src/record/clock-difference.ts": ["test/record/clock-difference.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",
     "test/provider/id-token.test.ts",
   ],
-};
-
-/** The other files of src/apis, which decide nothing, and what they do. */
-export const LEFT_OUT = {
-  "src/apis/api-timeout.ts": "breaks off a request whose connection is idle",
-  "src/apis/connections.ts": "keeps connections open",
-  "src/apis/endable-stream.ts": "ends a stream before its source",
-  "src/apis/exchange.ts": "types",
-  "src/apis/fetch-api-stream.ts": "sends a stream of the application over node:http",
-  "src/apis/fetch-transport.ts": "sends requests with `fetch`",
-  "src/apis/node-transport.ts": "sends requests over node:http and node:https",
-  "src/apis/proxy-over-fetch.ts": "connects the proxy with `fetch`",
-  "src/apis/proxy-over-node.ts": "connects the proxy with node:http",
-  "src/apis/trace-headers.ts": "puts a trace's headers in place of the browser's",
-  "src/apis/transport.ts": "types, and the errors of a request",
-  "src/apis/web-bodies.ts": "turns streams of the Web into streams of Node.js, and back",
-  "src/apis/websocket.ts":
-    "connects two sockets; which requests are passed on is decided in `proxy-policy.ts` and `send-with-token.ts`",
 };
 
 /**
@@ -129,7 +138,6 @@ export const LEFT_OUT = {
  * @typedef {object} Run the last one of a file
  * @property {string} date
  * @property {string} commit that was checked out
- * @property {string} hash of the file's code
  * @property {number} mutants
  * @property {number} killed
  * @property {number} timedOut
@@ -148,19 +156,6 @@ const NOT_EQUIVALENT = "Not equivalent";
 /** @returns {Evidence} */
 export function readEvidence() {
   return /** @type {Evidence} */ (readJson(EVIDENCE));
-}
-
-/** @param {string} file */
-export function hashOf(file) {
-  return hashOfCode(readFileSync(path.join(root, file), "utf8"));
-}
-
-/**
- * @param {Evidence} [evidence]
- * @returns {string[]} the files whose code has changed since their last run, or never had one
- */
-export function staleEvidence(evidence = readEvidence()) {
-  return Object.keys(DECIDING_FILES).filter((file) => evidence[file]?.hash !== hashOf(file));
 }
 
 /**
@@ -191,7 +186,6 @@ export function recordRun(file, { source, mutants }, { date, commit }) {
   const outcome = {
     date,
     commit,
-    hash: hashOfCode(source),
     mutants: mutants.length,
     killed: count(/^Killed$/),
     timedOut: count(/^Timeout$/),
@@ -215,92 +209,6 @@ export function recordRun(file, { source, mutants }, { date, commit }) {
 function readReasons(file) {
   const all = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
   return all.filter((reason) => reason.file === file);
-}
-
-/**
- * @param {Evidence} [evidence]
- * @returns {string} docs/evidence/mutation.md
- */
-export function mutationPage(evidence = readEvidence()) {
-  const stale = new Set(staleEvidence(evidence));
-  const files = Object.keys(DECIDING_FILES);
-  const days = Object.values(evidence).map(({ date }) => date);
-  const rows = files.map((file) => rowOf(file, evidence[file], stale.has(file)));
-  const sections = files.flatMap((file) => {
-    const reasons = readReasons(file).map(({ why, mutants }) => survivorRow(why, mutants));
-    const head = "| Why no test notices it | Survivors |\n|---|---|";
-    return reasons.length === 0 ? [] : `### \`${file}\`\n\n${head}\n${reasons.join("\n")}`;
-  });
-  const leftOut = Object.entries(LEFT_OUT).map(([file, why]) => `| \`${file}\` | ${why} |`);
-  return `# Mutation testing
-
-Measured ${periodOf(days)} with \`npm run mutation\`. The last column of the table has the day and the commit of each file.
-
-Would a test fail if the code made a different decision? To find out, [Stryker](https://stryker-mutator.io/) takes the files that contain the rules and
-changes one place at a time: \`<\` becomes \`<=\`, a condition becomes \`true\`, or a string becomes empty. Each changed version is a mutant. Stryker then runs
-the fast tests that reach that place (\`vitest.mutation.config.ts\`). If none of them fails, the mutant has survived.
-
-\`\`\`sh
-npm run mutation                                  # every file; go on with the same command after a stop
-npm run mutation -- --changed                     # only files whose code has changed since their run
-npm run mutation -- src/record/session-policy.ts  # one of them
-\`\`\`
-
-The score is the share of mutants that the tests notice. A test that times out also notices the mutant, for example because a refresh never ends. No
-comments in the source exclude any code. The second score leaves out the [survivors](#survivors) that no test could notice, but not those whose
-reason begins with "${NOT_EQUIVALENT}". The command fails if a reason is missing in \`test/mutation-survivors.json\`, or is no longer needed.
-
-A file is marked as **changed since** if its code, apart from comments and formatting, has changed since its last run. \`npm run test:unit\` fails
-if a mark is missing.
-
-| File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Run |
-|---|---|---|---|---|---|---|---|---|---|
-${rows.join("\n")}
-
-The other files of \`src/apis\` pass on requests, responses and streams, and decide nothing:
-
-| File | What it does |
-|---|---|
-${leftOut.join("\n")}
-
-## Survivors
-
-${sections.join("\n\n")}
-`;
-}
-
-/**
- * @param {string} file
- * @param {Run | undefined} run
- * @param {boolean} isStale
- */
-function rowOf(file, run, isStale) {
-  if (run === undefined) return `| \`${file}\` |${" |".repeat(8)} **not run yet** |`;
-  const { mutants, killed, timedOut, survived, notCovered, errors, explained, date, commit } = run;
-  const detected = killed + timedOut;
-  const valid = mutants - errors;
-  const scores = [percent(detected, valid), percent(detected, valid - explained)];
-  const numbers = [mutants, killed, timedOut, survived, notCovered, errors, ...scores];
-  const mark = isStale ? ", **changed since**" : "";
-  return `| \`${file}\` | ${numbers.join(" | ")} | ${date}, ${commit}${mark} |`;
-}
-
-/**
- * @param {string} why
- * @param {Mutation[]} mutations
- */
-function survivorRow(why, mutations) {
-  const lines = mutations.map(({ in: line, mutator, code, becomes }) => {
-    const place = line === code ? "" : `, in ${inline(line)}`;
-    return `${mutator}: ${inline(code)} becomes ${inline(becomes)}${place}`;
-  });
-  return `| ${[why, lines.join("<br>")].map((cell) => cell.replaceAll("|", String.raw`\|`)).join(" | ")} |`;
-}
-
-/** @param {string} code */
-function inline(code) {
-  const short = code.length > 120 ? `${code.slice(0, 117)}…` : code;
-  return short.includes("`") ? `\`\` ${short} \`\`` : `\`${short}\``;
 }
 
 /**
@@ -330,14 +238,4 @@ function onOneLine(code) {
 /** @param {Mutation} mutation */
 function keyOf({ in: line, mutator, code, becomes }) {
   return JSON.stringify([line, mutator, code, becomes]);
-}
-
-/**
- * Rounded down: only all of them are 100.
- *
- * @param {number} part
- * @param {number} whole
- */
-function percent(part, whole) {
-  return `${whole === 0 ? "100" : (Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`;
 }

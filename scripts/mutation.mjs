@@ -1,6 +1,6 @@
 // Mutation testing of the files that decide, two at a time and at a low priority. Each result is
-// written to docs/evidence/mutation.json at once, so that a run can be stopped, and all of them to
-// the pages at the end.
+// written to docs/evidence/mutation.json at once, so that a run can be stopped, and what they add up
+// to goes to docs/about/evidence.md at the end.
 //   npm run mutation                            every file; not again what has already been run
 //                                               since src/ and test/ last changed
 //   npm run mutation -- --changed               the files whose code has changed since their run
@@ -10,17 +10,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import path from "node:path";
-import { evidencePage } from "./evidence-page.mjs";
+import { commitNow } from "./evidence/commits.mjs";
+import { withFigures } from "./evidence/page.mjs";
 import { needPackages } from "./framework-install.mjs";
-import { commitNow } from "./measured.mjs";
-import {
-  DECIDING_FILES,
-  hashOf,
-  mutationPage,
-  readEvidence,
-  recordRun,
-  staleEvidence,
-} from "./mutation-report.mjs";
+import { packageProgram } from "./lock-files.mjs";
+import { DECIDING_FILES, readEvidence, recordRun } from "./mutation-report.mjs";
 import { headline, readJson, root } from "./run.mjs";
 
 /** @typedef {import("./mutation-report.mjs").Tested} Tested */
@@ -34,11 +28,11 @@ const [START_SECONDS, UNIT_SECONDS, SERVER_SECONDS, TIMEOUT_SECONDS] = [6, 0.2, 
 /** For a file that was never run. */
 const USUAL_MUTANTS = 150;
 
-const CODE = ["src", "test", ":!test/mutation-survivors.json"];
+const CODE = ["src", "packages", "test", ":!test/mutation-survivors.json"];
 const REPORTS = path.join(root, "reports/mutation");
 
-const files = chosenFiles(process.argv.slice(2));
 const before = readEvidence();
+const files = chosenFiles(process.argv.slice(2));
 /** The dearest first, so that none is left alone at the end. */
 const queue = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 const began = Date.now();
@@ -55,7 +49,7 @@ for (const signal of ["SIGINT", "SIGTERM"])
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 headline(`Mutation: ${files.length} files, ${AT_ONCE} at a time; stop it with Ctrl+C at any time`);
 // Stryker's plugin runs the project's own vitest, so npm must not install another one for it.
-const modules = await needPackages("scripts/mutation", {
+const tools = await needPackages("scripts/mutation", {
   ...process.env,
   npm_config_legacy_peer_deps: "true",
 });
@@ -68,29 +62,28 @@ await Promise.all(
   }),
 );
 const page = path.join(root, "docs/about/evidence.md");
-writeFileSync(path.join(root, "docs/evidence/mutation.md"), mutationPage());
-writeFileSync(page, evidencePage(readFileSync(page, "utf8")));
+writeFileSync(page, withFigures(readFileSync(page, "utf8")));
 
 /** @param {readonly string[]} args */
 function chosenFiles(args) {
-  if (args.includes("--changed")) return staleEvidence();
+  if (args.includes("--changed"))
+    return Object.keys(DECIDING_FILES).filter((file) => differs(file, [file]));
   const unknown = args.filter((file) => !Object.hasOwn(DECIDING_FILES, file));
   if (unknown.length > 0)
     throw new Error(`Not in DECIDING_FILES (scripts/mutation-report.mjs): ${unknown.join(", ")}`);
-  return args.length > 0 ? args : Object.keys(DECIDING_FILES).filter((file) => !isDone(file));
+  return args.length > 0 ? args : Object.keys(DECIDING_FILES).filter((file) => differs(file, CODE));
 }
 
 /**
- * Whether the last run of a file was of the code and the tests as they are now.
+ * Whether one of these paths is another than at the last run of a file.
  *
  * @param {string} file
+ * @param {readonly string[]} paths
  */
-function isDone(file) {
-  const run = readEvidence()[file];
-  if (run?.hash !== hashOf(file)) return false;
-  return (
-    spawnSync("git", ["diff", "--quiet", run.commit, "--", ...CODE], { cwd: root }).status === 0
-  );
+function differs(file, paths) {
+  const commit = before[file]?.commit ?? "";
+  // A file without a run, and a run of changes that no commit has, have no such revision.
+  return spawnSync("git", ["diff", "--quiet", commit, "--", ...paths], { cwd: root }).status !== 0;
 }
 
 /** @param {string} file */
@@ -136,7 +129,7 @@ function testedIn(report, file) {
  */
 function stryker(log, env) {
   const output = openSync(log, "w");
-  const program = path.join(modules, "@stryker-mutator/core/bin/stryker.js");
+  const program = packageProgram(tools, "@stryker-mutator/core");
   const child = spawn(
     process.execPath,
     [program, "run", path.join(root, "scripts/mutation/stryker.config.mjs")],

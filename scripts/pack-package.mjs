@@ -1,12 +1,12 @@
 // Packs the build as a release does, for everything that installs the package: examples, the quick
-// start and the tests. `npm run pack` writes the tarball to release/.
+// start and the tests. `npm run pack` writes the tarballs of both packages to release/.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { readProject } from "./project-links.mjs";
 import { npm, root } from "./run.mjs";
-import { stagePackage } from "./stage-package.mjs";
+import { stageConformance, stagePackage } from "./stage-package.mjs";
 
 /**
  * @typedef {object} Pack
@@ -23,9 +23,27 @@ import { stagePackage } from "./stage-package.mjs";
  * @returns {Pack & { readonly tarball: string }} `tarball` is its path
  */
 export function packPackage(folder) {
+  return packStaged(stagePackage, folder);
+}
+
+/**
+ * As `packPackage`, for idpauth-conformance.
+ *
+ * @param {string} folder gets the tarball
+ * @returns {Pack & { readonly tarball: string }}
+ */
+export function packConformance(folder) {
+  return packStaged(stageConformance, folder);
+}
+
+/**
+ * @param {typeof stagePackage} fill
+ * @param {string} folder gets the tarball
+ */
+function packStaged(fill, folder) {
   const stage = mkdtempSync(path.join(tmpdir(), "idpauth-stage-"));
   try {
-    stagePackage(stage, readProject());
+    fill(stage, readProject());
     return packFolder(stage, folder);
   } finally {
     rmSync(stage, { recursive: true, force: true });
@@ -48,5 +66,6 @@ export function packFolder(stage, folder) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const folder = path.join(root, "release");
   mkdirSync(folder, { recursive: true });
-  console.log(path.relative(process.cwd(), packPackage(folder).tarball));
+  for (const { tarball } of [packPackage(folder), packConformance(folder)])
+    console.log(path.relative(process.cwd(), tarball));
 }

@@ -8,6 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { packageEntries } from "./entries.mjs";
 import { needPackages } from "./framework-install.mjs";
+import { packageProgram } from "./lock-files.mjs";
 
 /** What the application prints: the probe's response for a signed-out browser, twice. */
 const PRINTED =
@@ -66,7 +67,7 @@ try {
 
 /**
  * @param {string} folder its node_modules has the package and Express
- * @param {string} tools the folder node_modules with esbuild and webpack
+ * @param {string} tools the folder that esbuild and webpack are installed for
  * @returns {Promise<string[]>} one line for each way that fails
  */
 export async function failingConsumers(folder, tools) {
@@ -92,10 +93,10 @@ export async function failingConsumers(folder, tools) {
   const runs = [
     ["an ES module", [node, module]],
     ["CommonJS", [node, write("app.cjs", required)]],
-    ["a module of Bun", [path.join(bun, "bun/bin/bun.exe"), "run", module]],
+    ["a module of Bun", [packageProgram(bun, "bun"), "run", module]],
     [
       "a module of Deno",
-      [node, path.join(deno, "deno/bin.cjs"), "run", "--allow-all", "--no-check", module],
+      [node, packageProgram(deno, "deno"), "run", "--allow-all", "--no-check", module],
     ],
     ["a bundle of esbuild, an ES module", [node, "esbuild/app.mjs"]],
     ["a bundle of esbuild, CommonJS", [node, "esbuild/app.cjs"]],

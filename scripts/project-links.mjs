@@ -2,6 +2,7 @@
 // site. The files of the repository name pages by their paths, so that they stay correct without an
 // address.
 import path from "node:path";
+import { pageWithCommands, withCommands } from "./printed-commands.mjs";
 import { readJson, root } from "./run.mjs";
 
 /**
@@ -27,6 +28,10 @@ const PAGE =
 
 /** What holds until project.json has the addresses, and then the text that replaces it. */
 const BEFORE_RELEASE = /<!-- without addresses -->\n\n(.*?)<!-- with addresses:(.*?)-->\n*/gs;
+
+/** A table whose last column names tests of the repository: the column, in each row. */
+const TEST_COLUMN = /^(\|.* )\| Tests? \|\n(?:\|.*\n?)+/gm;
+const LAST_CELL = /\|(?:\\.|`[^`]*`|[^|`\\])*\|$/gm;
 
 /** What a command prints, in a sample of a page. */
 const PRINTED = /(?<=^ +)See docs\/reference\/errors\.md#[ew]\d{3}$/gm;
@@ -64,6 +69,28 @@ export function missingAddresses(project) {
 }
 
 /**
+ * @param {Project} project
+ * @param {string} version
+ * @returns {string | undefined} the name of the file that `npm run pack` writes, which pages install
+ *   until the addresses are there; undefined afterwards, when they install from npm
+ */
+export function printedTarball(project, version) {
+  return missingAddresses(project).length === 0 ? undefined : `idpauth-${version}.tgz`;
+}
+
+/**
+ * @param {string} text of a page, with the commands in either form
+ * @param {string} file the page's path in the repository, with slashes
+ * @returns {string} in the form that works today
+ */
+export function printedPage(text, file) {
+  const { version } = /** @type {{ version: string }} */ (
+    readJson(path.join(root, "package.json"))
+  );
+  return pageWithCommands(text, file, printedTarball(readProject(), version));
+}
+
+/**
  * @param {Record<string, unknown>} manifest the package.json
  * @param {Project} project
  * @returns {Record<string, unknown>} with the addresses after the description
@@ -95,12 +122,13 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  */
 export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = repositoryFiles(project, version);
-  const released = text
+  let released = pageWithCommands(text, file, printedTarball(project, version))
     .replace(BEFORE_RELEASE, (_, /** @type {string} */ now, /** @type {string} */ then) => {
       const replacement = files === "" ? now.trim() : withReports(then.trim(), project);
       return replacement === "" ? "" : `${replacement}\n\n`;
     })
-    .replace(PRINTED, (line) => messageWithLinks(line, project));
+    .replace(PRINTED, (line) => messageWithLinks(line, project, version));
+  if (files === "") released = withoutTests(released);
   // npm and the repository show README.md and SECURITY.md without the other pages.
   const isAlone = !file.startsWith("docs/") && project.documentation !== "";
   const linked = outsideCode(released, (prose) =>
@@ -116,6 +144,16 @@ export function pageWithLinks(text, file, project, version, isBeside = () => tru
   );
   if (files === "") return linked;
   return outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
+}
+
+/**
+ * Leaves out the column of a table that names tests: without a repository, nobody can read them.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function withoutTests(text) {
+  return text.replace(TEST_COLUMN, (table) => table.replace(LAST_CELL, "|"));
 }
 
 /**
@@ -148,23 +186,26 @@ function withReports(text, { repository, contact }) {
  * @returns {string} empty: it isn't on the site, or there is no site
  */
 function siteAddress(file, { documentation }) {
-  const place = /^docs\/((?!tables\/)[\w-]+\/[\w-]+\.(?:md|png|svg))$/.exec(file)?.[1];
+  const place = /^docs\/((?!(?:evidence|tables)\/)[\w-]+\/[\w-]+\.(?:md|png|svg))$/.exec(file)?.[1];
   if (documentation === "" || place === undefined) return "";
   return `${documentation}/${place.replace(/\.md$/, ".html")}`;
 }
 
 /**
  * Replaces the paths of pages by what a reader of the installed package can open: the site's
- * address, or without a site the page in `node_modules`. For the messages and the comments of the
- * package.
+ * address, or without a site the page in `node_modules`. Commands get the form that works. For the
+ * messages and the comments of the package.
  *
  * @param {string} text
- * @param {Pick<Project, "documentation">} project
+ * @param {Project} project
+ * @param {string} version
  * @returns {string}
  */
-export function messageWithLinks(text, { documentation }) {
-  if (documentation === "") return text.replace(PAGE, "node_modules/idpauth/$&");
-  return text.replace(
+export function messageWithLinks(text, project, version) {
+  const { documentation } = project;
+  const message = withCommands(text, printedTarball(project, version));
+  if (documentation === "") return message.replace(PAGE, "node_modules/idpauth/$&");
+  return message.replace(
     PAGE,
     (_, /** @type {string} */ page, /** @type {string | undefined} */ anchor) => {
       if (page !== "reference/errors" || anchor === undefined || !CODE.test(anchor))

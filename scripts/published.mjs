@@ -6,7 +6,7 @@ import { placeOf } from "./check-imports.mjs";
 /** @typedef {import("./entries.mjs").Entry} Entry */
 
 /** Folders of src/ that an application's entry must not load. */
-const TOOLS = ["cli", "testing", "conformance"];
+const TOOLS = ["cli", "testing"];
 
 const SERVERS = /^(?:node:)?(?:http|https|http2|net|tls)$/;
 
@@ -66,10 +66,12 @@ function forbiddenFolders({ isProgram, module }) {
 }
 
 /**
- * An adapter whose sources must not use Node.js runs in servers of the Fetch kind.
+ * An adapter whose sources must not use Node.js runs in servers of the Fetch kind, and imports
+ * `idpauth/adapter`.
  *
  * @param {Entry} entry
  */
 function isFetchStyle({ module }) {
+  if (module === "adapter") return true;
   return module.startsWith("adapters/") && placeOf(`src/${module}.ts`)?.rule.builtins === false;
 }

@@ -1,15 +1,7 @@
 // Runs the README's quick start with `npx idpauth provider` in an empty folder. Takes the build as it
 // is.
 import { execFileSync, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -78,7 +70,7 @@ export async function followQuickStart(Browser, options = {}) {
     const tarball = options.tarball ?? packPackage(base).tarball;
     const packages = INSTALL.split(" ")
       .slice(2)
-      .map((name) => (name === "idpauth" ? tarball : name));
+      .map((name) => (/^(?:idpauth|\.\/idpauth-.*\.tgz)$/.test(name) ? tarball : name));
     npm(
       ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
       folder,
@@ -104,7 +96,6 @@ export async function followQuickStart(Browser, options = {}) {
     lines.push(`${reloaded.status} ${reloaded.text}`);
 
     await application.stop();
-    bringSqlite(folder);
     const store = /^```js\n(import \{ sqliteStore \}.*?)^```$/ms.exec(SESSIONS)?.[1] ?? "";
     const server = fileOfReadme("server.mjs").replace(/^const auth = .*\n/m, "");
     writeFileSync(
@@ -206,17 +197,6 @@ async function until(condition, output) {
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`The program did not start in time:\n${output()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-/**
- * On Node.js 20 the store needs better-sqlite3, which this project has built already.
- * @param {string} folder
- */
-function bringSqlite(folder) {
-  for (const name of ["better-sqlite3", "bindings", "file-uri-to-path"]) {
-    const target = path.join(folder, "node_modules", name);
-    if (!existsSync(target)) symlinkSync(path.join(root, "node_modules", name), target);
   }
 }
 

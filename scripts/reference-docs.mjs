@@ -2,7 +2,10 @@
 // docs/tables/, and that of a setting from the comment of its option. Pure, so that a test can compare them with the pages on disk;
 // scripts/docs.mjs writes them.
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { DETAIL_FIELDS, EVENT_FIELDS, EVENT_TABLE, LINE_FIELDS } from "./event-tables.mjs";
+import { lockedVersion } from "./lock-files.mjs";
+import { root } from "./run.mjs";
 
 /** The names of the files in docs/tables/. */
 const TABLES = /** @type {const} */ (["checks", "endpoints", "errors", "log", "reasons"]);
@@ -126,17 +129,34 @@ function commentOf(comments, option, row) {
 
 /** The pages of the settings, in the order of the table of settings: each begins with one. */
 const SETTINGS_PAGES = [
-  { page: "settings-sessions.md", title: "Settings: sessions and cookies", first: "SECRET_KEY" },
+  {
+    page: "settings-sessions.md",
+    title: "Settings: sessions and cookies",
+    text: "How long sessions last, how they're encrypted, and what their cookie is called.",
+    first: "SECRET_KEY",
+  },
   {
     page: "settings-sign-out.md",
     title: "Settings: sign-out, devices and events",
+    text: "Where a sign-out is known: at the provider, on the user's devices and in open pages.",
     first: "IDP_LOGOUT_AT_PROVIDER",
   },
-  { page: "settings-provider.md", title: "Settings: provider and client", first: "IDP_PROVIDERS" },
-  { page: "settings-login.md", title: "Settings: login", first: "IDP_LOGIN_PROMPT" },
+  {
+    page: "settings-provider.md",
+    title: "Settings: provider and client",
+    text: "Which provider users sign in at, how your application authenticates there, and which ID tokens it accepts.",
+    first: "IDP_PROVIDERS",
+  },
+  {
+    page: "settings-login.md",
+    title: "Settings: login",
+    text: "What a login requests from the provider, and which parameters it passes on.",
+    first: "IDP_LOGIN_PROMPT",
+  },
   {
     page: "settings-application.md",
     title: "Settings: addresses and your application",
+    text: "At which addresses users reach your application and idpauth, and the limits of your own data.",
     first: "BASE_URL",
   },
 ];
@@ -187,8 +207,9 @@ export function settingsPages(settings, comments = readOptionComments()) {
       "- Empty, `None` and `null` (any letter case) mean that the setting isn't set. A secret is never changed or interpreted: `None` is a valid secret. Only a blank secret counts as missing.",
       "- Booleans are `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`, in any letter case.",
       "- idpauth ignores white space at the start and the end of a value, except in a secret.",
+      "- In a `.env` file, separate the items of a list with commas, and put every other value that contains spaces, quotes or `&` in single quotes. Then shells, Node.js, dotenv, Docker Compose and systemd all read the same value. Leave out the quotes in a file for `docker run --env-file` or `kubectl create secret --from-env-file`, which make them part of the value.",
       "",
-      "In code, each value has the type that its section names. If a value is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
+      "In code, each value has the type that its section names. If a value is `undefined`, the value in the environment applies. `null` unsets a setting whose default is unset.",
     ].join("\n"),
     "A value that isn't allowed causes error [E006](errors.md#e006). idpauth reports all errors at once, and `npx idpauth check` reports them without starting the application.",
     ...parts.flatMap((part) => [
@@ -209,21 +230,31 @@ export function settingsPages(settings, comments = readOptionComments()) {
     page([
       GENERATED,
       `# ${part.title}`,
-      "[Settings](settings.md) lists the settings of every page, and the rules for their values.",
+      `${part.text} The rules for values, and all other settings, are in [Settings](settings.md).`,
       ...part.rows.flatMap(({ option, row, text, standard }) => [
         `## ${row.env}`,
         text,
         [
-          `- Option in code: \`${option}\``,
-          `- Type: ${typeOf(row)}${row.secret ? ", never printed" : ""}`,
+          `- Option in code: \`${option}\`, ${typeOf(row)}${row.secret ? ", never printed" : ""}`,
           `- Default: ${standard}`,
-          `- In the environment: ${row.kind.allowed}`,
-          `- In code: ${row.kind.allowedInCode ?? row.kind.allowed}${row.default === null ? "; or `null`" : ""}`,
+          ...valuesOf(row),
         ].join("\n"),
       ]),
     ]),
   ]);
   return { "settings.md": overview, ...Object.fromEntries(pages) };
+}
+
+/**
+ * @param {import("../src/config/setting-row.js").SettingRow} row
+ * @returns {string[]} the allowed values: nothing for a boolean, whose values settings.md names
+ */
+function valuesOf({ kind }) {
+  const { type, allowed, allowedInCode = allowed } = kind;
+  if (type === "boolean") return [];
+  return allowed === allowedInCode
+    ? [`- Value: ${allowed}`]
+    : [`- In the environment: ${allowed}`, `- In code: ${allowedInCode}`];
 }
 
 /**
@@ -266,7 +297,7 @@ export function errorsPage({ errors, checks, groups, logCodes, plain }, tables) 
       entry(`### ${code}`, `${row.title} (status ${row.status})`, text("errors", code), row.remedy),
     ),
     "## Log lines",
-    "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. [events.md](events.md) lists the details of each line.",
+    "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. A log gets at most ten lines a minute of each kind, unless the option `logEveryLine` is true. [events.md](events.md) lists the details of each line.",
     ...Object.entries(logCodes).flatMap(([code, [level, title]]) =>
       entry(
         `### ${code}`,
@@ -450,6 +481,30 @@ export function clientPage(text, sizes) {
 }
 
 /**
+ * @param {any} results of a file of docs/evidence/
+ * @param {string} name of a runtime, a server, a browser or the system; or the key of a provider
+ * @returns {string | undefined} the version, or the versions, with which it was tested
+ */
+function recordedVersion({ runs, versions, browsers, system, ...providers }, name) {
+  if (runs !== undefined) {
+    const tested = runs.filter((/** @type {{ runtime: string }} */ run) => run.runtime === name);
+    return (
+      tested.map((/** @type {{ version: string }} */ run) => run.version).join(", ") || undefined
+    );
+  }
+  if (versions !== undefined) return versions[name];
+  if (browsers === undefined) return providers[name]?.version;
+  const all = [
+    system,
+    ...browsers.map((/** @type {any} */ each) => `${each.name} ${each.version}`),
+  ];
+  return all
+    .find((text) => text.startsWith(`${name} `))
+    ?.slice(name.length)
+    .match(/[\d.]+/)?.[0];
+}
+
+/**
  * Returns the page with the table of versions between its two comments.
  *
  * @param {string} text docs/reference/compatibility.md
@@ -463,22 +518,14 @@ export function compatibilityPage(
   /** @type {Record<string, (name: string, place: string) => string | undefined>} */
   const sources = {
     supported: (name) => rangeInWords({ ...engines, ...peerDependencies }[name]),
-    tested: (name, folder) =>
-      JSON.parse(read(`${folder}package-lock.json`)).packages[`node_modules/${name}`]?.version,
-    // "Node 20.20.2, 22.23.3", and in a table "| Firefox | 153.7.0 ESR".
-    recorded: (name, page) =>
-      new RegExp(`(?<![\\w-])${name} (?:\\| )?(\\d[\\d.]*\\d(?:, \\d[\\d.]*\\d)*|\\d+)`).exec(
-        read(`docs/evidence/${page}.md`),
-      )?.[1],
+    tested: (name, folder) => lockedVersion(path.join(root, folder), name),
+    recorded: (name, file) => recordedVersion(JSON.parse(read(`docs/evidence/${file}.json`)), name),
   };
   const rows = (/^\| \|.*/ms.exec(read("docs/tables/compatibility.md"))?.[0] ?? "").trimEnd();
   const versions = rows.replace(
     /\{(\w+) (\S+?)(?: in (\S+?))?\}/g,
     (written, kind, name, place = "") => {
-      const version = sources[kind]?.(
-        name,
-        kind === "tested" && place !== "" ? `${place}/` : place,
-      );
+      const version = sources[kind]?.(name, place);
       if (version === undefined)
         throw new Error(`docs/tables/compatibility.md has ${written}, which no file contains.`);
       return version;

@@ -1,16 +1,25 @@
-// Prepares a release in release/: the tarball with the project's addresses, built twice and checked
-// the way a stranger would, the notes and the list of what it depends on. It publishes nothing:
-// .github/workflows/release.yml publishes the tarball when a tag is pushed.
+// Prepares a release in release/: the tarballs of both packages with the project's addresses, built
+// twice and checked the way a stranger would, the notes, the results of docs/evidence/, and the list
+// of what it depends on. It publishes nothing: .github/workflows/release.yml publishes the tarballs
+// when a tag is pushed.
 //   npm run release                only if nothing is missing
 //   npm run release -- --check     only says what is missing
 //   npm run release -- --rehearse  with example addresses, in release/rehearsal/, whatever is missing
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { staleEvidence } from "./mutation-report.mjs";
+import { CONFORMANCE } from "./entries.mjs";
 import { pageWithLinks, readProject } from "./project-links.mjs";
 import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
 import { buildTwice } from "./reproducible.mjs";
@@ -32,12 +41,22 @@ const written = readProject();
 const manifest = /** @type {{ name: string, version: string }} */ (
   readJson(path.join(root, "package.json"))
 );
+const { version: suites, peerDependencies } =
+  /** @type {{ version: string, peerDependencies: Record<string, string> }} */ (
+    readJson(path.join(root, CONFORMANCE, "package.json"))
+  );
 const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
 const { version } = manifest;
 
 headline(`Release ${version}: what is missing`);
-const stale = staleEvidence();
-const reasons = reasonsAgainst({ project: written, version, changelog, stale, ...gitState() });
+const conformance = { version: suites, peer: peerDependencies["idpauth"] };
+const reasons = reasonsAgainst({
+  project: written,
+  version,
+  conformance,
+  changelog,
+  ...gitState(),
+});
 for (const reason of reasons) console.error(reason);
 if (reasons.length === 0) console.log("nothing");
 if (process.argv.includes("--check") || (reasons.length > 0 && !isRehearsal))
@@ -53,10 +72,15 @@ async function prepare(project) {
   try {
     headline("Build: twice, each in a clean folder");
     const built = await buildTwice(temporary, project);
-    const filename = path.basename(built.tarball);
-    const hash = hashOf(built.tarball);
-    console.log(`Both tarballs are the same. SHA-256: ${hash}`);
-    if (node(["scripts/check-package.mjs", built.unpacked]) !== 0)
+    const tarballs = [built.idpauth, built.conformance].map(({ tarball }) => ({
+      tarball,
+      filename: path.basename(tarball),
+      hash: hashOf(tarball),
+    }));
+    console.log("Both builds give the same tarballs. SHA-256:");
+    for (const { filename, hash } of tarballs) console.log(`${hash}  ${filename}`);
+    const unpacked = [built.idpauth.unpacked, built.conformance.unpacked];
+    if (node(["scripts/check-package.mjs", ...unpacked]) !== 0)
       throw new Error("The check of the package failed.");
 
     headline("Quick start: in an empty folder, with the tarball");
@@ -64,18 +88,31 @@ async function prepare(project) {
 
     rmSync(release, { recursive: true, force: true });
     mkdirSync(release, { recursive: true });
-    copyFileSync(built.tarball, path.join(release, filename));
-    if (hashOf(path.join(release, filename)) !== hash)
-      throw new Error("The tarball is no longer the one that was built twice.");
+    for (const { tarball, filename, hash } of tarballs) {
+      copyFileSync(tarball, path.join(release, filename));
+      if (hashOf(path.join(release, filename)) !== hash)
+        throw new Error(`${filename} is no longer the one that was built twice.`);
+    }
     headline("Dependencies: npm sbom");
-    writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary, built.unpacked));
+    writeFileSync(
+      path.join(release, "sbom.cdx.json"),
+      dependencies(temporary, built.idpauth.unpacked),
+    );
     const notes = pageWithLinks(notesOf(changelog, version), "CHANGELOG.md", project, version);
     writeFileSync(path.join(release, "notes.md"), `${notes}\n`);
+    cpSync(path.join(root, "docs/evidence"), path.join(release, "evidence"), { recursive: true });
     console.log(
-      `${folder}/${filename}\n${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`,
+      [
+        ...tarballs.map(({ filename }) => `${folder}/${filename}`),
+        `${folder}/sbom.cdx.json`,
+        `${folder}/notes.md`,
+        `${folder}/evidence/`,
+        "",
+        `Nothing is published. To publish, push the tag v${version}.`,
+      ].join("\n"),
     );
     if (isRehearsal)
-      console.log("This was a rehearsal with example addresses: don't publish this tarball.");
+      console.log("This was a rehearsal with example addresses: don't publish these tarballs.");
   } catch (error) {
     console.error(`\n${error instanceof Error ? error.message : String(error)}`);
     process.exitCode = 1;
@@ -85,7 +122,7 @@ async function prepare(project) {
 }
 
 /** @param {import("./reproducible.mjs").Built} built */
-async function quickStart({ project, tarball }) {
+async function quickStart({ project, idpauth: { tarball } }) {
   const { CookieBrowser } = /** @type {{ CookieBrowser: Browser }} */ (
     await import(pathToFileURL(path.join(project, "build/testing/browser/cookie-browser.js")).href)
   );

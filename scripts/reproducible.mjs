@@ -1,4 +1,4 @@
-// Builds and packs the package in two clean folders, and compares the tarballs. What depends on the
+// Builds and packs both packages in two clean folders, and compares the tarballs. What depends on the
 // folder, on an earlier build or on the time makes them differ.
 import { execFileSync } from "node:child_process";
 import {
@@ -17,6 +17,12 @@ import { root } from "./run.mjs";
 /**
  * @typedef {object} Built
  * @property {string} project the folder of the first build, with `build/`
+ * @property {Packed} idpauth
+ * @property {Packed} conformance
+ */
+
+/**
+ * @typedef {object} Packed one of the packages
  * @property {string} unpacked what the tarball contains
  * @property {string} tarball
  */
@@ -33,8 +39,18 @@ export async function buildTwice(temporary, project) {
   // The lengths of the paths differ, too.
   const first = await buildIn(path.join(temporary, "first"), project);
   const second = await buildIn(path.join(temporary, "the-second-one"), project);
-  if (readFileSync(first.tarball).equals(readFileSync(second.tarball))) return first;
-  const files = differingFiles(first.unpacked, second.unpacked);
+  for (const name of /** @type {const} */ (["idpauth", "conformance"]))
+    assertSame(first[name], second[name]);
+  return first;
+}
+
+/**
+ * @param {Packed} one
+ * @param {Packed} other
+ */
+function assertSame(one, other) {
+  if (readFileSync(one.tarball).equals(readFileSync(other.tarball))) return;
+  const files = differingFiles(one.unpacked, other.unpacked);
   const named = files.length === 0 ? ["their order, times or permissions"] : files;
   throw new Error(`Two builds of the same files differ:\n${named.join("\n")}`);
 }
@@ -79,14 +95,25 @@ async function buildIn(folder, project) {
   const { output } = /** @type {typeof import("./run.mjs")} */ (await script("run.mjs"));
   const { code, text } = await output(["scripts/build.mjs"]);
   if (code !== 0) throw new Error(`The build failed:\n${text}`);
-  const { packPackage } = /** @type {typeof import("./pack-package.mjs")} */ (
+  const { packConformance, packPackage } = /** @type {typeof import("./pack-package.mjs")} */ (
     await script("pack-package.mjs")
   );
-  const { tarball } = packPackage(folder);
-  const unpacked = path.join(folder, "unpacked");
-  mkdirSync(unpacked);
+  return {
+    project: folder,
+    idpauth: unpack(packPackage(folder).tarball, path.join(folder, "unpacked/idpauth")),
+    conformance: unpack(packConformance(folder).tarball, path.join(folder, "unpacked/conformance")),
+  };
+}
+
+/**
+ * @param {string} tarball
+ * @param {string} unpacked
+ * @returns {Packed}
+ */
+function unpack(tarball, unpacked) {
+  mkdirSync(unpacked, { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components=1"]);
-  return { project: folder, unpacked, tarball };
+  return { unpacked, tarball };
 }
 
 /** @param {string} folder */

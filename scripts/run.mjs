@@ -54,13 +54,26 @@ export function output(args) {
 }
 
 /**
+ * Prints which Node.js runs the command. `npm run` finds that of the devDependency `node` before the
+ * machine's own.
+ */
+export function printNode() {
+  const program = path.relative(root, process.execPath);
+  const place = program.startsWith("..") ? process.execPath : program;
+  console.log(`Node.js ${process.version} (${place})`);
+}
+
+/**
  * What starts npm. On Windows npm is a .cmd file, which Node.js starts in no other way than through
- * its own program.
+ * its own program. The npm package `node` doesn't contain it, so it's that of the npm that started
+ * this process.
  *
  * @returns {{ command: string, first: readonly string[] }} `first` comes before npm's own arguments
  */
 export function npmCommand() {
-  const program = path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
+  const program =
+    process.env["npm_execpath"] ??
+    path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
   return process.platform === "win32"
     ? { command: process.execPath, first: [program] }
     : { command: "npm", first: [] };

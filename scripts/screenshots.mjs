@@ -1,24 +1,31 @@
 // Takes the pictures of docs/screenshots/, light and dark, in a browser: idpauth's own pages in the
 // states that the docs show, and the demo.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
 import { startDemoProcess } from "./demo-process.mjs";
 import { root } from "./run.mjs";
-import { DEMO, HASHES, shownNow, STATES } from "./screenshot-list.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
 const TARGET = path.join(root, "docs/screenshots");
+
+/** Name of the picture -> the state in test/pages/states.mjs that it shows. */
+const STATES = {
+  chooser: "chooser-two",
+  sessions: "sessions-two",
+  "index-signed-in": "index-signed-in-no-picture",
+  "index-ended-at-provider": "index-ended-at-provider",
+  "error-provider-unavailable": "error-provider-unavailable",
+};
 
 /** @param {string} file */
 const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
 const [{ createPages }, { popupPage }, { stylesheet }] = await Promise.all(
   ["pages/pages.js", "pages/popup-page.js", "http/reply.js"].map(built),
 );
-const parts = { createPages, popupPage, stylesheet };
 
 mkdirSync(TARGET, { recursive: true });
 const browser = await chromium.launch({
@@ -27,7 +34,7 @@ const browser = await chromium.launch({
 });
 try {
   const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
-  const server = await startPageServer(parts);
+  const server = await startPageServer({ createPages, popupPage, stylesheet });
   for (const [name, state] of Object.entries(STATES)) {
     await tab.goto(server.url(state), { waitUntil: "load" });
     await take(tab, name);
@@ -37,14 +44,13 @@ try {
   try {
     await tab.setViewportSize({ width: 1200, height: 600 });
     await useDemo(tab, demo.origin);
-    await take(tab, DEMO, false);
+    await take(tab, "demo", false);
   } finally {
     await demo.end();
   }
 } finally {
   await browser.close();
 }
-writeFileSync(HASHES, `${JSON.stringify(await shownNow(parts), undefined, 2)}\n`);
 
 /**
  * @param {Page} tab

@@ -1,11 +1,13 @@
-// What the site has beside VitePress's pages: the pages as Markdown, llms.txt for language models,
+// What the site has beside VitePress's pages: the search, the pages as Markdown, llms.txt for language models,
 // one address for each code, and a policy.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { DESCRIPTIONS } from "../site/.vitepress/descriptions.mjs";
 import { descriptionOf } from "../site/.vitepress/head.mjs";
 import { MOVED } from "../site/.vitepress/moved.mjs";
-import { pagesOf, SECTIONS } from "../site/.vitepress/sidebar.mjs";
+import { isApart, pagesOf, SECTIONS } from "../site/.vitepress/sidebar.mjs";
+import { writeSearch } from "./site-search.mjs";
 
 /**
  * Folders of docs/ that are pages or their pictures. The others are parts from which pages are
@@ -16,7 +18,6 @@ const FOLDERS = [
   "contributing",
   "deploy",
   "diagrams",
-  "evidence",
   "explanation",
   "how-to",
   "migrate",
@@ -33,17 +34,6 @@ const REPOSITORY_PAGES = new Map([
   ["CONTRIBUTING.md", "docs/contributing/index.md"],
   ["SECURITY.md", "docs/about/security-policy.md"],
 ]);
-
-/** Pages for maintainers and reviewers. They are not in llms-full.txt. */
-const INTERNAL = /^(?:evidence\/|contributing\/(?!index\.md$)|explanation\/decisions\.md$)/;
-
-/**
- * @param {string} page its path in docs/, such as "how-to/csrf.md"
- * @returns {boolean}
- */
-export function isInternal(page) {
-  return INTERNAL.test(page);
-}
 
 /**
  * Copies the pages next to VitePress's packages, because Vite finds its own parts only from there.
@@ -94,7 +84,7 @@ export function withSiteLinks(text, file) {
  */
 export function withoutBuildComments(text) {
   return text.replace(
-    /^ *<!-- (?:\/\w+|tabs|snippet: |fragment: |with(?:out)? addresses|(?:\w+: )?[Gg]enerated by |Written by )(?:(?!-->)[^])*-->\n+/gm,
+    /^ *<!-- (?:\/\w+|tabs|tarball|snippet: |fragment: |with(?:out)? addresses|(?:\w+: )?[Gg]enerated by |Written by )(?:(?!-->)[^])*-->\n+/gm,
     "",
   );
 }
@@ -102,11 +92,12 @@ export function withoutBuildComments(text) {
 /**
  * Adds to the built site what VitePress doesn't write.
  *
+ * @param {string} docs the repository's folder docs/
  * @param {string} pages
  * @param {string} dist
  * @returns {{ pages: number, codes: number }}
  */
-export function finishSite(pages, dist) {
+export function finishSite(docs, pages, dist) {
   const list = filesIn(pages, ".md");
   for (const page of list)
     writeFileSync(
@@ -116,19 +107,15 @@ export function finishSite(pages, dist) {
   // The pages as Markdown show them, and so does the package.
   for (const folder of ["diagrams", "screenshots"])
     cpSync(path.join(pages, folder), path.join(dist, folder), { recursive: true });
-  const groups = llmsGroups(
-    list
-      .filter((page) => page !== "index.md")
-      .map((page) => ({ page, text: readFileSync(path.join(dist, page), "utf8") })),
+  // The results, as JSON: files that the pages link to, and no pages.
+  cpSync(path.join(docs, "evidence"), path.join(dist, "evidence"), { recursive: true });
+  writeLlms(
+    dist,
+    list.filter((page) => page !== "index.md"),
   );
-  writeFileSync(path.join(dist, "llms.txt"), llmsIndex(groups));
-  writeFileSync(
-    path.join(dist, "llms-full.txt"),
-    groups
-      .filter(({ text }) => text !== OPTIONAL)
-      .flatMap(({ pages: texts }) => texts)
-      .map(({ page, text }) => `<!-- ${page} -->\n\n${text}`)
-      .join("\n"),
+  writeSearch(
+    dist,
+    list.filter((page) => !isApart(page)),
   );
   const codes = writeCodeAddresses(
     readFileSync(path.join(pages, "reference/errors.md"), "utf8"),
@@ -142,8 +129,29 @@ export function finishSite(pages, dist) {
   return { pages: list.length, codes };
 }
 
+/** Stands for the pages that are generated from the types. They are a section of their own. */
+const TYPES = "api";
+
 /** The heading under which a reader with little room can leave out the pages (llmstxt.org). */
 const OPTIONAL = "Optional";
+
+/**
+ * Writes llms.txt, and the text of each of its sections as one file.
+ *
+ * @param {string} dist
+ * @param {readonly string[]} pages
+ */
+function writeLlms(dist, pages) {
+  const groups = llmsGroups(
+    pages.map((page) => ({ page, text: readFileSync(path.join(dist, page), "utf8") })),
+  );
+  writeFileSync(path.join(dist, "llms.txt"), llmsIndex(groups));
+  mkdirSync(path.join(dist, "llms"), { recursive: true });
+  for (const { text: heading, pages: own } of groups) {
+    const texts = own.map(({ page, text }) => `<!-- ${page} -->\n\n${text}`);
+    if (heading !== OPTIONAL) writeFileSync(path.join(dist, llmsFile(heading)), texts.join("\n"));
+  }
+}
 
 /** @typedef {{ page: string, text: string }} Page */
 /** @typedef {{ text: string, pages: readonly Page[] }} PageGroup */
@@ -151,42 +159,49 @@ const OPTIONAL = "Optional";
 /**
  * @param {readonly Page[]} pages
  * @param {readonly import("../site/.vitepress/sidebar.mjs").Group[]} [sections]
- * @returns {PageGroup[]} the pages by the site's sections, in the order of the menus. Those for
- *   maintainers and reviewers, and any that no menu has, come last.
+ * @returns {PageGroup[]} the pages by the site's sections, in the order of the menus. Those that no
+ *   section has come last.
  */
 export function llmsGroups(pages, sections = SECTIONS) {
-  const groups = sections.map(({ text, pages: parts }) => ({
-    text,
-    pages: pagesOf(parts)
-      .flatMap((name) =>
-        pages.filter(({ page }) =>
-          name === "api" ? page.startsWith("api/") : page === `${name}.md`,
-        ),
-      )
-      .filter(({ page }) => !isInternal(page)),
-  }));
+  const groups = sections.flatMap(({ text, pages: parts }) => {
+    const own = pagesOf(parts).flatMap((name) => pages.filter(({ page }) => page === `${name}.md`));
+    const hasTypes = pagesOf(parts).includes(TYPES);
+    const types = pages.filter(({ page }) => page.startsWith(`${TYPES}/`));
+    return [{ text, pages: own }, ...(hasTypes ? [{ text: "API", pages: types }] : [])];
+  });
   const listed = new Set(groups.flatMap((group) => group.pages));
   return [...groups, { text: OPTIONAL, pages: pages.filter((page) => !listed.has(page)) }];
 }
 
 /**
  * @param {readonly PageGroup[]} groups
- * @returns {string} a heading for each group, and one line for each page: its title, its address,
- *   and the first sentence of its description
+ * @returns {string} a heading for each group, the address of its text, and one line for each page:
+ *   its title, its address, and what it is about
  */
 export function llmsIndex(groups) {
   const parts = groups
     .filter(({ pages }) => pages.length > 0)
-    .map(({ text, pages }) => `## ${text}\n\n${pages.map(llmsLine).join("\n")}\n`);
+    .map(({ text, pages }) => {
+      const whole = `All of these pages in one file: [${llmsFile(text)}](/${llmsFile(text)})\n\n`;
+      return `## ${text}\n\n${text === OPTIONAL ? "" : whole}${pages.map(llmsLine).join("\n")}\n`;
+    });
   return `# idpauth\n\n> OpenID Connect sign-in and server-side sessions for Node.js web apps.\n\n${parts.join("\n")}`;
+}
+
+/** @param {string} section */
+function llmsFile(section) {
+  return `llms/${section.toLowerCase()}.txt`;
 }
 
 /** @param {Page} page */
 function llmsLine({ page, text }) {
   const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
-  const description = descriptionOf(text.replace(/^# .+$/m, "")).replace(/^: /, "");
+  const description =
+    DESCRIPTIONS[page] ?? descriptionOf(text.replace(/^# .+$/m, "")).replace(/^: /, "");
   const sentence = (/^.*?[.:?](?=\s|$)/.exec(description)?.[0] ?? description).replace(/:$/, ".");
-  return `- [${title}](/${page}): ${sentence}`;
+  // A page of types begins with the names that it has.
+  const own = page.startsWith(`${TYPES}/`) ? description : sentence;
+  return `- [${title}](/${page}): ${DESCRIPTIONS[page] ?? own}`;
 }
 
 /**

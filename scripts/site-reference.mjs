@@ -1,21 +1,26 @@
 // Writes the pages of the API reference from the types and their docstrings: one page for each entry
-// of the package, or for each group of its names.
+// of the packages, or for each group of its names.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
-import { packageEntries, sourceOf } from "./entries.mjs";
-import { wordsOf } from "./page-words.mjs";
+import { sourcePaths } from "./entries.mjs";
 import { GROUPS } from "../site/reference/groups.mjs";
+import { shorter } from "../site/reference/shorter.mjs";
 import { output, root } from "./run.mjs";
 
 /** Members of the published types without a docstring. The number only falls. */
 export const UNDOCUMENTED = 0;
 
-/** Words that a page of the reference may have. */
-const MOST_WORDS = 3000;
-
-/** More codes than this in a type are the name `ErrorCode`, which has its own section. */
-const MANY_CODES = 12;
+/**
+ * The functions of `auth` have a page in docs/, so that the package has it too. It gets the types of
+ * their parameters and results; `type` is the one with the functions themselves.
+ */
+const FUNCTIONS = {
+  page: "functions",
+  type: "AdapterAuth",
+  into: "reference/accessors",
+  section: "the-accessors",
+};
 
 /**
  * @typedef {object} ReferencePage
@@ -68,7 +73,7 @@ export async function writeReference(typedoc, pages) {
     parametersFormat: "table",
     // The type check of the project has a configuration for each kind of code.
     skipErrorChecking: true,
-    packagesRequiringDocumentation: ["idpauth"],
+    packagesRequiringDocumentation: ["idpauth", "idpauth-conformance"],
     validation: { notExported: false, notDocumented: true },
     requiredToBeDocumented: [
       "Class",
@@ -99,21 +104,18 @@ export async function writeReference(typedoc, pages) {
   rmSync(modules, { recursive: true });
   if (code !== 0) throw new Error(`TypeDoc failed:\n${text}`);
   rmSync(path.join(pages, "api/README.md"), { force: true });
-  const long = [];
   for (const one of reference) {
     const file = path.join(pages, "api", `${one.page}.md`);
-    const markdown = shorter(readFileSync(file, "utf8"), one);
-    const words = wordsOf(markdown);
-    if (words > MOST_WORDS) long.push(`api/${one.page} has ${words} words`);
-    writeFileSync(file, markdown);
+    writeFileSync(file, titled(shorter(readFileSync(file, "utf8"), one.page), one));
   }
-  if (long.length > 0)
-    throw new Error(`At most ${MOST_WORDS} words, so split a group:\n${long.join("\n")}`);
   repairAnchors(path.join(pages, "api"), reference);
+  moveFunctions(pages, reference);
   writeFileSync(path.join(pages, "api/index.md"), indexPage(reference));
   writeJson(
     path.join(pages, "api/pages.json"),
-    reference.map(({ entry, page, title }) => ({ entry, page, title })),
+    reference
+      .filter(({ page }) => page !== FUNCTIONS.page)
+      .map(({ entry, page, title }) => ({ entry, page, title })),
   );
   const missing = text
     .split("\n")
@@ -130,14 +132,17 @@ export async function writeReference(typedoc, pages) {
  * @returns {ReferencePage[]}
  */
 function referencePages(modules) {
-  const entries = packageEntries().filter(({ isProgram }) => !isProgram);
-  const exported = exportedNames(entries.map((entry) => path.join(root, sourceOf(entry))));
+  const entries = Object.entries(sourcePaths()).map(([name, [file = ""]]) => ({
+    name,
+    file: path.join(root, file),
+  }));
+  const exported = exportedNames(entries.map(({ file }) => file));
   return entries.flatMap((entry) => {
     const source = path
-      .relative(modules, path.join(root, sourceOf(entry)))
+      .relative(modules, entry.file)
       .replaceAll(path.sep, "/")
       .replace(/\.tsx?$/, ".js");
-    const names = exported.get(path.join(root, sourceOf(entry))) ?? [];
+    const names = exported.get(entry.file) ?? [];
     const groups = GROUPS[entry.name];
     if (groups === undefined) {
       const page = entry.name.slice("idpauth/".length).replaceAll("/", "-");
@@ -213,28 +218,65 @@ function isInternal(symbol, checker) {
 }
 
 /**
- * Gives a page its title, and removes what TypeDoc repeats at each member.
+ * Gives a page its title, and a list of what it has.
  *
  * @param {string} markdown
  * @param {ReferencePage} page
  */
-function shorter(markdown, { entry, page, title }) {
-  const codes = page === "errors" ? "#errorcode" : "errors.md#errorcode";
-  return (
-    markdown
-      .replace(/^# .+$/m, `# ${title}${title === entry ? "" : `\n\nFrom \`${entry}\`.`}`)
-      .replace(/^#{4,6} (?:Inherited from|Overrides|Implementation of)\n\n.+\n\n?/gm, "")
-      // The question mark after the name says so too.
-      .replaceAll("`optional` ", "")
-      .replace(/\bEnvironment(\s)variable:/g, "Variable:")
-      // Without a link, it names a type that isn't exported.
-      .replace(/^#{4,6} Extends\n\n(?:- `[^\]\n]+\n)+\n/gm, "")
-      .replace(/(?:`"[a-z_]+"`(?: \\\| )?)+/g, (union) =>
-        union.split("|").length > MANY_CODES && union.includes('"provider_unavailable"')
-          ? `[\`ErrorCode\`](${codes})`
-          : union,
-      )
+function titled(markdown, { entry, title, names }) {
+  const headings = new Set(
+    [...markdown.replaceAll("\\_", "_").matchAll(/^### (\w+)/gm)].map(([, name]) => name),
   );
+  // A hidden name has none.
+  const links = names
+    .filter((name) => headings.has(name))
+    .map((name) => `[\`${name}\`](#${name.toLowerCase()})`);
+  // Another entry has them.
+  if (links.length === 0)
+    return markdown.replace(/^# .+$/m, `# ${title}\n\nExports ${names.join(", ")}.`);
+  return markdown.replace(/^# .+$/m, `# ${title}\n\nFrom \`${entry}\`: ${links.join(", ")}`);
+}
+
+/**
+ * Moves the page of the functions into the one in docs/, and the links to it.
+ *
+ * @param {string} pages
+ * @param {readonly ReferencePage[]} reference
+ */
+function moveFunctions(pages, reference) {
+  const { page: from, type, into, section } = FUNCTIONS;
+  const target = path.join(pages, `${into}.md`);
+  const source = path.join(pages, "api", `${from}.md`);
+  const text = readFileSync(source, "utf8");
+  const [, functions = ""] = new RegExp(`^### ${type}\\n([^]*?)(?=^##)`, "m").exec(text) ?? [];
+  const types = text
+    .slice(text.indexOf("\n### "))
+    .replace(new RegExp(`^### ${type}\\n[^]*?(?=^###? )`, "m"), "")
+    .replace(/^## .+\n\n/gm, "")
+    .replace(/\]\((?!#)(?=[\w-]+\.md)/g, "](../api/");
+  const hub = readFileSync(target, "utf8");
+  if (!hub.includes("\n## The accessors\n") || functions === "")
+    throw new Error(`docs/${into}.md has no section "The accessors" for the type ${type}.`);
+  writeFileSync(target, `${hub.trimEnd()}\n\n## Types\n${types}`);
+  rmSync(source);
+  const kept = new Set(types.match(/(?<=^### )\w+/gm)?.map((name) => name.toLowerCase()));
+  const address = `../${into}.md`;
+  for (const { page } of reference.filter((one) => one.page !== from)) {
+    const file = path.join(pages, "api", `${page}.md`);
+    const own = readFileSync(file, "utf8")
+      // What every framework has is one link.
+      .replace(
+        new RegExp(`^Inherited: (?:\\[\\w+\\]\\(${from}\\.md#\\w+\\)(?:, |\\.))+`, "gm"),
+        (list) =>
+          `Inherited: the [functions of \`auth\`](${address}#${section})${list.endsWith(".") ? "." : ", "}`,
+      )
+      .replace(
+        new RegExp(`\\]\\(${from}\\.md#([\\w-]+)\\)`, "g"),
+        (_, /** @type {string} */ anchor) =>
+          `](${address}#${kept.has(anchor.replace(/-\d+$/, "")) ? anchor : section})`,
+      );
+    writeFileSync(file, own);
+  }
 }
 
 /**
@@ -290,12 +332,16 @@ function indexPage(reference) {
     const rows = reference
       .filter((one) => one.entry === entry)
       .map(({ page, title, names }) => {
-        const links = names.map((name) => `[\`${name}\`](${page}.md#${name.toLowerCase()})`);
-        return `| [${title}](${page}.md) | ${links.join(", ")} |`;
+        const file = page === FUNCTIONS.page ? `../${FUNCTIONS.into}.md` : `${page}.md`;
+        const links = names.map((name) => {
+          const anchor = name === FUNCTIONS.type ? FUNCTIONS.section : name.toLowerCase();
+          return `[\`${name}\`](${file}#${anchor})`;
+        });
+        return `| [${title}](${file}) | ${links.join(", ")} |`;
       });
     return `## ${entry}\n\n| Page | Names |\n|---|---|\n${rows.join("\n")}`;
   });
-  return `# API\n\nWhat each entry of the package exports, from its types and their docstrings.\n\n${parts.join("\n\n")}\n`;
+  return `# API\n\nWhat each entry of the packages exports, from its types and their docstrings.\n\n${parts.join("\n\n")}\n`;
 }
 
 /**

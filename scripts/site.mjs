@@ -5,32 +5,37 @@
 //   npm run site -- --port=8080   default 4173, or the next free one
 import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
+import { packageProgram } from "./lock-files.mjs";
 import { missingAddresses, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 import { copyPages, finishSite } from "./site-pages.mjs";
 import { writeReference } from "./site-reference.mjs";
-import { linkPages } from "./stage-package.mjs";
+import { leaveOutTests, linkPages, printPages } from "./stage-package.mjs";
 
 const site = path.join(root, "site");
 
 headline("Site: installing VitePress, once");
-const modules = await needPackages("site");
-const vitepress = path.join(modules, "vitepress/bin/vitepress.js");
+await needPackages("site");
+const vitepress = packageProgram(site, "vitepress");
 headline("Site: the API reference, from the types");
-copyPages(path.join(root, "docs"), path.join(site, "pages"));
+const docs = path.join(root, "docs");
+copyPages(docs, path.join(site, "pages"));
 const project = readProject();
 const { version } = /** @type {{ version: string }} */ (readJson(path.join(root, "package.json")));
 if (missingAddresses(project).length === 0)
   linkPages(path.join(site, "pages"), "docs/", project, version);
+else leaveOutTests(path.join(site, "pages"));
 const undocumented = await writeReference(
-  path.join(modules, "typedoc/bin/typedoc"),
+  packageProgram(site, "typedoc"),
   path.join(site, "pages"),
 );
+// The docstrings print commands, too.
+printPages(path.join(site, "pages"), "docs/");
 console.log(`${undocumented} members have no docstring`);
 headline("Site: building site/dist");
 process.exitCode = node([vitepress, "build", site]);
 if (process.exitCode === 0) {
-  const { pages, codes } = finishSite(path.join(site, "pages"), path.join(site, "dist"));
+  const { pages, codes } = finishSite(docs, path.join(site, "pages"), path.join(site, "dist"));
   console.log(`site/dist: ${pages} pages, ${codes} addresses of codes`);
   const port =
     process.argv.find((argument) => argument.startsWith("--port="))?.slice("--port=".length) ??

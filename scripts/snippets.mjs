@@ -3,10 +3,11 @@
 // docs/snippets/csrf/express.mjs#guard -->. In the file, the lines `// #region guard` and
 // `// #endregion` enclose the region. Without a region, the block is the whole file. `npm run docs`
 // fills the blocks.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { isApart } from "../site/.vitepress/sidebar.mjs";
+import { CONFORMANCE } from "./entries.mjs";
 import { root } from "./run.mjs";
-import { isInternal } from "./site-pages.mjs";
 
 /**
  * @typedef {object} CodeBlock
@@ -36,12 +37,27 @@ export function pages() {
   return ["README.md", ...docs.toSorted().map((name) => `docs/${name}`)];
 }
 
+/** @returns {string[]} the pages outside docs/ that print commands, from the project's root */
+export function otherPages() {
+  const examples = readdirSync(path.join(root, "examples")).map(
+    (name) => `examples/${name}/README.md`,
+  );
+  return [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "demo/README.md",
+    `${CONFORMANCE}/README.md`,
+    ...examples.filter((file) => existsSync(path.join(root, file))),
+  ];
+}
+
 /**
  * @param {string} page from the project's root
  * @returns {boolean} whether it is for users, and not for maintainers or reviewers
  */
 export function isForUsers(page) {
-  return !isInternal(page.replace(/^docs\//, "")) && !page.startsWith("docs/tables/");
+  return !isApart(page.replace(/^docs\//, "")) && !page.startsWith("docs/tables/");
 }
 
 /**

@@ -3,13 +3,16 @@
 // stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { isShipped, packageEntries } from "./entries.mjs";
+import { isApart } from "../site/.vitepress/sidebar.mjs";
+import { CONFORMANCE, isShipped, packageEntries } from "./entries.mjs";
 import {
   manifestWithLinks,
   messageWithLinks,
   missingAddresses,
   pageWithLinks,
+  printedPage,
   repositoryFiles,
+  withoutTests,
 } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
 import { withTestLinks } from "./test-links.mjs";
@@ -21,10 +24,15 @@ import { withTestLinks } from "./test-links.mjs";
  * @param {import("./project-links.mjs").Project} project
  */
 export function stagePackage(folder, project) {
-  // Only what this writes may be published.
-  const { private: _, ...manifest } = /** @type {Record<string, unknown>} */ (
-    readJson(path.join(root, "package.json"))
-  );
+  // Only what this writes may be published, and some members are for the repository alone.
+  const {
+    private: _,
+    workspaces,
+    devEngines,
+    overrides,
+    allowScripts,
+    ...manifest
+  } = /** @type {Record<string, unknown>} */ (readJson(path.join(root, "package.json")));
   const isComplete = missingAddresses(project).length === 0;
   const linked = isComplete ? manifestWithLinks(manifest, project) : manifest;
   const published = { ...linked, ...typesWithoutExports() };
@@ -39,7 +47,37 @@ export function stagePackage(folder, project) {
   linkPages(folder, "", addresses, String(manifest["version"]), isShipped);
   for (const file of filesIn(folder, /\.md$/)) change(folder, file, withoutComments);
   for (const file of filesIn(folder, /^(?:dist|src)\/.*\.(?:js|ts)$/))
-    change(folder, file, (text) => messageWithLinks(text, project));
+    change(folder, file, (text) => messageWithLinks(text, project, String(manifest["version"])));
+}
+
+/**
+ * As `stagePackage`, for the package with the suites for authors of stores and adapters.
+ *
+ * @param {string} folder an empty folder
+ * @param {import("./project-links.mjs").Project} project
+ */
+export function stageConformance(folder, project) {
+  // `devDependencies` names the other package by its folder, which only the repository has.
+  const {
+    private: _,
+    devDependencies: _dev,
+    ...manifest
+  } = /** @type {Record<string, unknown>} */ (
+    readJson(path.join(root, CONFORMANCE, "package.json"))
+  );
+  const isComplete = missingAddresses(project).length === 0;
+  const linked = isComplete ? manifestWithLinks(manifest, project) : manifest;
+  // Not in the repository's own manifest: `npm ci` would warn where npm runs on an older Node.js.
+  const { engines } = /** @type {{ engines: object }} */ (
+    readJson(path.join(root, "package.json"))
+  );
+  const published = { ...linked, engines, types: "./dist/index.d.ts" };
+  writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(published, undefined, 2)}\n`);
+  for (const part of ["dist", "README.md"])
+    cpSync(path.join(root, CONFORMANCE, part), path.join(folder, part), { recursive: true });
+  cpSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
+  const addresses = isComplete ? project : { repository: "", documentation: "", contact: "" };
+  linkPages(folder, `${CONFORMANCE}/`, addresses, String(manifest["version"]), () => false);
 }
 
 /** What TypeScript's module resolution `node10` reads, which doesn't know `exports`. */
@@ -72,6 +110,27 @@ export function linkPages(folder, prefix, project, version, isBeside) {
       if (project.repository === "") return linked;
       return withTestLinks(linked, page, repositoryFiles(project, version));
     });
+}
+
+/**
+ * Writes the commands of all pages below a folder in the form that works.
+ *
+ * @param {string} folder
+ * @param {string} prefix the folder's path in the repository: "" or "docs/"
+ */
+export function printPages(folder, prefix) {
+  for (const file of filesIn(folder, /\.md$/))
+    change(folder, file, (text) => printedPage(text, prefix + file));
+}
+
+/**
+ * Leaves out the columns of tests on the site's pages for users.
+ *
+ * @param {string} folder
+ */
+export function leaveOutTests(folder) {
+  for (const file of filesIn(folder, /\.md$/))
+    if (!isApart(file)) change(folder, file, withoutTests);
 }
 
 /**

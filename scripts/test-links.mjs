@@ -1,27 +1,20 @@
 // Links the tests that a page names to their files in the repository: the ids of
-// docs/evidence/security.md, the requirements of docs/evidence/adapters.md, and paths such as
-// `test/endpoints/login.test.ts`. In the repository, the pages name tests without an address.
+// docs/evidence/security.json, and paths such as `test/endpoints/login.test.ts`. In the repository,
+// the pages name tests without an address.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { root } from "./run.mjs";
-import { ID, rowsOf } from "./security-table.mjs";
+import { ID, readRows } from "./security-table.mjs";
 
-const ADAPTERS = "docs/evidence/adapters.md";
-const REQUIREMENTS = "src/conformance/adapter/requirements";
-
-/** Replays of the OpenID Foundation's modules. Their names are put together. */
-const CONFORMANCE = "test/conformance";
-
-/** Pages whose tables have the ids of docs/evidence/security.md. */
+/** Pages whose tables have the ids of docs/evidence/security.json. */
 const PAGES_WITH_IDS = new Set([
   "docs/about/rfc-10017.md",
   "docs/about/standards.md",
-  "docs/evidence/security.md",
   "docs/reference/threat-model.md",
 ]);
 
 /** Pages whose paths in backticks are those of the repository, not of an application. */
-const PAGES_WITH_PATHS = /^docs\/(?:about|evidence|explanation)\//;
+const PAGES_WITH_PATHS = /^docs\/(?:about|explanation)\//;
 
 /** A link, or code. */
 const KEPT = String.raw`\[(?:[^[\]]|\[[^\]]*\])*\]\([^)]*\)|\`[^\`]*\``;
@@ -37,7 +30,6 @@ const KEPT = String.raw`\[(?:[^[\]]|\[[^\]]*\])*\]\([^)]*\)|\`[^\`]*\``;
  */
 export function withTestLinks(text, page, files, filesOf = filesOfId) {
   let linked = text;
-  if (page === ADAPTERS) linked = withRequirementLinks(linked, files);
   if (PAGES_WITH_IDS.has(page)) linked = withIdLinks(linked, files, filesOf);
   return PAGES_WITH_PATHS.test(page) ? withPathLinks(linked, files) : linked;
 }
@@ -77,28 +69,13 @@ function withPathLinks(text, files) {
   );
 }
 
-/**
- * @param {string} text docs/evidence/adapters.md
- * @param {string} files
- */
-function withRequirementLinks(text, files) {
-  const sources = filesIn(REQUIREMENTS).map((file) => ({ file, source: read(file) }));
-  return text.replace(/^\| ([\w ]+): (.*?) \| (?=all \d)/gm, (row, area, title) => {
-    // A title that is put together isn't in any file as it is.
-    const found =
-      sources.find(({ source }) => source.includes(title)) ??
-      sources.find(({ file }) => file.endsWith(`/${area.replaceAll(" ", "-")}.ts`));
-    return found === undefined ? row : row.replace(title, `[${title}](${files}/${found.file})`);
-  });
-}
-
 /** @type {Set<string> | undefined} */
 let known;
 
 /** @returns {ReadonlySet<string>} the ids of the rows that apply */
 function knownIds() {
   known ??= new Set(
-    rowsOf(read("docs/evidence/security.md"))
+    readRows()
       .filter(({ requirement }) => !requirement.startsWith("n/a: "))
       .map(({ id }) => id),
   );
@@ -115,8 +92,7 @@ let filesById;
 export function filesOfId(id) {
   filesById ??= findIds();
   // A group of tests can put the brackets around an id itself.
-  const found = filesById.get(`[${id}]`) ?? filesById.get(`"${id}"`) ?? [];
-  return found.length === 0 && /^(?:oidcc|fapi2)-/.test(id) ? [CONFORMANCE] : found;
+  return filesById.get(`[${id}]`) ?? filesById.get(`"${id}"`) ?? [];
 }
 
 /** @returns {Map<string, string[]>} the files in which an id is in brackets, or in quotes */

@@ -11,23 +11,20 @@
 // `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store,
 // in whichever ring they are.
 //
-// TEST_RESULTS names a folder in which `npm test` leaves its results, so that
-// `npm run test:matrix` runs only what is left, and judges both. Both run on the same files: .ci/run
-// makes the folder, and removes it.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
+// .ci/run makes a folder, TEST_RESULTS, in which `npm test` leaves its results, so that
+// `npm run test:matrix` runs only what is left, and judges both.
 import { testsOf } from "./tests-of.mjs";
 
 /** @typedef {"unit" | "main" | "matrix" | "adapter" | "store"} Command */
 /**
  * @typedef {object} Plan
- * @property {boolean} checks format, lint, types, imports, build, generated docs
+ * @property {boolean} types checks all types first
  * @property {boolean} build builds `dist/` and `build/` first; a test that reads them builds them
  *   by itself
  * @property {boolean} packageCheck what npm would publish
  * @property {boolean} recorder records everything that the run sent, logged and printed
  * @property {boolean} scan looks for secrets in what was recorded
- * @property {boolean} table each row of docs/evidence/security.md has a test that passed
+ * @property {boolean} table each row of docs/evidence/security.json has a test that passed
  * @property {boolean} fuzz new inputs for the fuzzing tests, without recorder and coverage
  * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set
  *   already
@@ -37,7 +34,7 @@ import { testsOf } from "./tests-of.mjs";
  */
 
 /**
- * New inputs for each of the nine fuzzing targets: as many as eight seconds allow. Two targets at a
+ * New inputs for each of the ten fuzzing targets: as many as eight seconds allow. Two targets at a
  * time.
  */
 export const FUZZ = { FUZZ_RUNS: "10000000", FUZZ_SECONDS: "8", TEST_WORKERS: "2" };
@@ -52,7 +49,7 @@ const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
  * @param {Command} command
  * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and
  *   nothing that judges a whole run. The first argument of `adapter` and `store` is a name.
- * @param {"none" | "empty" | "has main"} [results] the folder TEST_RESULTS
+ * @param {"none" | "empty" | "has main"} [results] what is in the folder TEST_RESULTS
  * @returns {Plan}
  * @throws Error no adapter or store has that name
  */
@@ -63,7 +60,7 @@ export function planOf(command, chosen, results = "none") {
   // `npm run test:matrix` doesn't repeat what `npm test` leaves it, so that ran as it would have.
   const isThorough = isMatrix || part !== undefined;
   return {
-    checks: isWhole && command === "main",
+    types: isWhole && command === "main",
     build: isWhole && isMatrix,
     packageCheck: isWhole && isMatrix,
     recorder: isThorough,
@@ -81,35 +78,6 @@ export function planOf(command, chosen, results = "none") {
     ],
     part,
   };
-}
-
-/** Lists, inside TEST_RESULTS, what an `npm test` that passed left there. */
-const LIST = "main.json";
-
-/**
- * @param {string} results the folder TEST_RESULTS, or ""
- * @returns {"none" | "empty" | "has main"} the last only if all that `npm test` left is still there
- */
-export function stateOf(results) {
-  if (results === "") return "none";
-  const list = path.join(results, LIST);
-  if (!existsSync(list)) return "empty";
-  const files = /** @type {string[]} */ (JSON.parse(readFileSync(list, "utf8")));
-  const hasRecord = files.some((file) => file.endsWith(".ndjson"));
-  const isWhole = files.every((file) => existsSync(path.join(results, file)));
-  return hasRecord && isWhole ? "has main" : "empty";
-}
-
-/** Removes what an earlier run left. @param {string} results */
-export function emptyResults(results) {
-  for (const name of [LIST, "blobs", "record"])
-    rmSync(path.join(results, name), { recursive: true, force: true });
-}
-
-/** @param {string} results */
-export function listResults(results) {
-  const files = readdirSync(results, { recursive: true });
-  writeFileSync(path.join(results, LIST), JSON.stringify(files));
 }
 
 /** @param {readonly string[]} titles of the skipped tests @returns {readonly string[]} lines */

@@ -4,11 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { runChecks } from "./checks.mjs";
-import { headline, node, readJson, root, tool } from "./run.mjs";
+import { headline, node, printNode, readJson, root, tool } from "./run.mjs";
 import { formatScan, scan } from "./secret-scan.mjs";
 import { checkSecurityTable } from "./security-table.mjs";
-import { emptyResults, FUZZ, linesOfSkipped, listResults, planOf, stateOf } from "./test-plan.mjs";
+import { FUZZ, linesOfSkipped, planOf } from "./test-plan.mjs";
 
 /** @typedef {{ status: string, fullName: string, failureMessages: string[] }} TestResult */
 /**
@@ -23,7 +22,7 @@ const results = process.env["TEST_RESULTS"] ?? "";
 delete process.env["TEST_RESULTS"];
 const blobs = path.join(results, "blobs");
 const plan = planOrExit(command);
-if (plan.part === "main") emptyResults(results);
+printNode();
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
 const report = path.join(folder, "report.json");
 const record = path.join(plan.part === undefined ? folder : results, "record");
@@ -36,8 +35,8 @@ let summary = "";
  * @type {(readonly [title: string, run: () => number | Promise<number>])[]}
  */
 const steps = [];
-if (plan.checks) steps.push(["Checks", runChecks]);
-else if (plan.build) steps.push(["Build: dist/", () => node(["scripts/build.mjs"])]);
+if (plan.types) steps.push(["Types: tsc", () => node(["scripts/types.mjs"])]);
+if (plan.build) steps.push(["Build: dist/", () => node(["scripts/build.mjs"])]);
 if (plan.packageCheck)
   steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
 steps.push(["Tests", runTests]);
@@ -46,7 +45,7 @@ if (plan.scan)
   steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
 if (plan.table)
   steps.push([
-    "Security: each row of docs/evidence/security.md has a test that passed",
+    "Security: each row of docs/evidence/security.json has a test that passed",
     checkTable,
   ]);
 
@@ -60,7 +59,6 @@ try {
     // The steps after the tests check what the run left.
     if (run !== runTests && run !== fuzzNewInputs) break;
   }
-  if (plan.part === "main" && !process.exitCode) listResults(results);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -69,7 +67,8 @@ if (summary !== "") console.log(`\n${summary}`);
 /** @param {import("./test-plan.mjs").Command} known */
 function planOrExit(known) {
   try {
-    return planOf(known, chosen, stateOf(results));
+    const hasMain = existsSync(path.join(blobs, "main.json"));
+    return planOf(known, chosen, results === "" ? "none" : hasMain ? "has main" : "empty");
   } catch (error) {
     // Such as an unknown name.
     console.error(error instanceof Error ? error.message : error);
@@ -113,8 +112,7 @@ function runTests() {
 }
 
 /**
- * Tries new inputs, from other seeds in each run. A failure prints the line for
- * test/fuzz/seeds.json.
+ * Tries new inputs, from other seeds in each run. A failure prints the input to keep.
  */
 function fuzzNewInputs() {
   Object.assign(process.env, FUZZ);

@@ -1,5 +1,5 @@
 // The test files of one adapter or one store, found by their names: `koa.test.ts`,
-// `conformance.koa.matrix.test.ts`, `redis-cluster.test.ts`.
+// `conformance.koa.matrix.test.ts`, `redis-cluster.matrix.test.ts`.
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { root } from "./run.mjs";

@@ -1,6 +1,6 @@
 // Runs 15 minutes of mixed load with faults. verdict.mjs has the conditions.
 //   node soak/run.mjs [--minutes=15] [--users=120] [--seed=1] [--write]
-// `--write` writes the picture and the result into docs/.
+// `--write` writes the picture to docs/screenshots/ and the result to docs/evidence/soak.json.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -10,7 +10,8 @@ import { parseArgs } from "node:util";
 import { startTestProvider } from "idpauth/testing";
 import { RESOURCE, startApi } from "./api.mjs";
 import { EVERY, faults as faultsOf } from "./faults.mjs";
-import { measured } from "../scripts/measured.mjs";
+import { runNow } from "../scripts/evidence/commits.mjs";
+import { keepEvidence } from "../scripts/evidence/files.mjs";
 import { graph } from "./graph.mjs";
 import { startRedis } from "./redis.mjs";
 import { judge } from "./verdict.mjs";
@@ -230,33 +231,25 @@ writeFileSync(
 );
 if (flags.write) {
   writeFileSync(new URL("../docs/screenshots/soak.svg", import.meta.url), picture);
-  writeFileSync(new URL("../docs/evidence/soak.md", import.meta.url), page(report));
+  const byRequest = Object.entries(responses.byWhat).sort(([, a], [, b]) => b - a);
+  await keepEvidence("soak", {
+    ...runNow(`npm run soak -- ${process.argv.slice(2).join(" ")}`),
+    minutes: Number(flags.minutes),
+    users: count,
+    faults: faults.length,
+    cores: cpus().length,
+    store: "Redis",
+    idTokenSeconds: 15,
+    findings,
+    responses: responses.all,
+    byRequest: Object.fromEntries(byRequest),
+    providerFailures: { count: failures.length, codes: [...new Set(failures)] },
+    logLines: { count: rest.lines.count, kibibytes: Math.round(rest.lines.bytes / 1024) },
+  });
 }
 process.exitCode = findings.every(({ isMet }) => isMet) ? 0 : 1;
 // A user may still be waiting.
 setTimeout(() => process.exit(), 100).unref();
-
-function page(text) {
-  return `<!-- Written by \`npm run soak -- --write\`. -->
-
-# Soak
-
-${measured(`npm run soak -- ${process.argv.slice(2).join(" ")}`)}
-
-A soak is a long test under load with faults. This page has the last result of \`npm run soak\`. An Express application runs in its own process and
-stores its sessions in Redis. Its proxy passes requests, uploads, downloads, event streams and WebSockets on to an API. The test provider
-fails on command, and so does the API. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
-\`npm run soak -- --minutes=2\`.
-
-Each line of the list below names a condition, with its result in parentheses. A condition that is not met starts with "NOT MET". Responses are
-counted by request and status: \`login 302 4738\` means 4738 logins with status 302. The requests \`forged callback\` and \`bad login\` are
-deliberately invalid. \`WebSocket 101\` counts opened WebSockets.
-
-![Memory, event-loop delay and responses over time](../screenshots/soak.svg)
-
-${text}
-`;
-}
 
 function pause(seconds) {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000));

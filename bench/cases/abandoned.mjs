@@ -3,7 +3,7 @@
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf } from "../sign-in.mjs";
-import { place, STORES } from "./stores.mjs";
+import { place, STORE_NAMES, STORES } from "./stores.mjs";
 
 export async function abandoned(context) {
   const { provider, settings } = context;
@@ -23,10 +23,11 @@ export async function abandoned(context) {
       values[kind] = { bytesEach, elapsed, longestLife };
       rows.push(
         numberRow(
-          `${kind}: bytes that each of ${count.toLocaleString("en-US")} abandoned logins leaves`,
+          `${STORE_NAMES[kind].split(",")[0]}: bytes that a login that never finishes takes for ten minutes`,
           bytesEach,
           { atMost: 2_048 },
-          `gone after ${longestLife} s at the latest; ${Math.round((count / elapsed) * 1000).toLocaleString("en-US")} logins/s`,
+          `${count.toLocaleString("en-US")} logins, gone after ${longestLife} s at the latest; ${Math.round((count / elapsed) * 1000).toLocaleString("en-US")} logins/s`,
+          { unit: "bytes" },
         ),
       );
     } finally {

@@ -9,6 +9,7 @@ import { startChild } from "../children.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
 import { interleave, inWords, median, ratio, throughput } from "../rounds.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
+import { requestAgainst } from "./request.mjs";
 
 const run = promisify(execFile);
 
@@ -47,21 +48,22 @@ async function compare({ load, settings }, client, framework, pair) {
   const differences = ours.map((time, round) => time - others[round]);
   return [
     ratioRow(
-      `${framework}: requests per second through the proxy, of the other build`,
+      `${framework}: requests per second through the proxy / of the other build`,
       ratio(measured.values.this, measured.values.other),
       { atLeast: 0.95 },
       inWords(measured, "this", "other"),
     ),
     ratioRow(
-      `${framework}: processor time of a request, of the other build`,
+      `${framework}: processor time of a request / of the other build`,
       ratio(measured.cpu.this, measured.cpu.other),
       { atMost: 1.05 },
     ),
     numberRow(
-      `${framework}: first byte after the other build's, median of the differences, ms`,
+      `${framework}: first byte after the other build's, median of the differences`,
       median(differences),
       { atMost: 0.05 },
       `median ${median(ours).toFixed(2)} ms against ${median(others).toFixed(2)} ms`,
+      { unit: "ms" },
     ),
   ];
 }
@@ -101,7 +103,7 @@ async function start({ settings }) {
   const only = (field) => [values.ours, values.others].map((each) => each.map((one) => one[field]));
   const row = (what, [one, another]) =>
     ratioRow(
-      `Start of an Express application, of the other build: ${what}`,
+      `Start of an Express application / of the other build: ${what}`,
       ratio(one, another),
       { atMost: 1.05 },
       `${median(one).toFixed(1)} ms against ${median(another).toFixed(1)} ms`,
@@ -136,13 +138,13 @@ async function onExpress({ load, provider, settings }, what, address) {
       cpu,
       rows: [
         ratioRow(
-          `${what}: requests per second, of the other build`,
+          `${what}: requests per second / of the other build`,
           ratio(values.this, values.other),
           { atLeast: 0.97 },
           inWords({ values, cpu, ...rest }, "this", "other"),
         ),
         ratioRow(
-          `${what}: requests per second of processor time, of the other build`,
+          `${what}: requests per second of processor time / of the other build`,
           ratio(cpu.other, cpu.this),
           { atLeast: 0.97 },
         ),
@@ -183,5 +185,6 @@ export const AGAINST = {
   start,
   guard: (context) => onExpress(context, "A route behind idpRequired", "/guarded"),
   probe: (context) => onExpress(context, "GET /idpauth/session, signed in", "/idpauth/session"),
+  request: requestAgainst,
   proxy,
 };

@@ -55,7 +55,7 @@ async function measure(name, { provider, settings, startBrowser }, events, signO
     times.sort((one, other) => one - other);
     const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
     const note = `p50 ${at(0.5)} ms, slowest ${times.at(-1)} ms; ${settings.signOuts} sign-outs, ${TABS} tabs`;
-    return { times, row: numberRow(`${name}, p99 in ms`, at(0.99), GOAL, note) };
+    return { times, row: numberRow(`${name}, p99`, at(0.99), GOAL, note, { unit: "ms" }) };
   } finally {
     await browser.close();
     server.stop();

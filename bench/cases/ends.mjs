@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf } from "../sign-in.mjs";
-import { place } from "./stores.mjs";
+import { place, STORE_NAMES } from "./stores.mjs";
 
 /**
  * Milliseconds between two ends, so that those of a polled store are spread over all of its polls.
@@ -51,10 +51,11 @@ async function logoutOfMany(kind, context) {
     const { seconds, stop, idle } = measured;
     const note = `${seconds.toFixed(2)} s in all; an idle process stops for ${idle.toFixed(1)} ms in the same time`;
     const row = numberRow(
-      `${kind}: ${number(count)} sessions end by one logout: longest stop, ms`,
+      `${STORE_NAMES[kind].split(",")[0]}: ${number(count)} sessions of one user end by one logout, longest stop of the event loop`,
       stop,
       { atMost: 50 },
       note,
+      { unit: "ms" },
     );
     return { measured, rows: [row] };
   });
@@ -87,10 +88,11 @@ async function timeToClose(name, kind, context, options) {
         times,
         rows: [
           numberRow(
-            `${name}: from a logout to the abort of whenEnded: p99, ms`,
+            `${name}: from a logout to the abort of \`whenEnded\`, p99`,
             at(0.99),
             { atMost: isTold ? 1_000 : 5_000 },
             note,
+            { unit: "ms" },
           ),
         ],
       };
@@ -108,10 +110,11 @@ async function costOfConnections(kind, context) {
     const { bytes, timers, subscriptions, readsPerSecond } = measured;
     const note = `timers ${timers}, subscriptions ${subscriptions}, ${readsPerSecond.toFixed(1)} calls of the store per second`;
     const row = numberRow(
-      `${kind}: bytes of each of ${number(2 * sessions)} connections of ${number(sessions)} sessions`,
+      `${STORE_NAMES[kind].split(",")[0]}: bytes for each of ${number(2 * sessions)} open connections of ${number(sessions)} sessions`,
       bytes,
       { atMost: 1_024 },
       note,
+      { unit: "bytes" },
     );
     return { measured, rows: [row] };
   });
@@ -128,14 +131,14 @@ export async function ends(context) {
   };
   for (const kind of ["memory", "sqlite", "redis", "postgres"])
     await add(`logout ${kind}`, logoutOfMany(kind, context));
-  await add("close memory", timeToClose("memory", "memory", context, {}));
-  await add("close redis", timeToClose("redis", "redis", context, {}));
+  await add("close memory", timeToClose("Memory", "memory", context, {}));
+  await add("close redis", timeToClose("Redis", "redis", context, {}));
   await add(
     "close postgres, listen",
-    timeToClose("postgres with listen", "postgres", context, { listens: true }),
+    timeToClose("PostgreSQL with `listen`", "postgres", context, { listens: true }),
   );
-  await add("close postgres", timeToClose("postgres, polled", "postgres", context, {}));
-  await add("close sqlite", timeToClose("sqlite, polled", "sqlite", context, {}));
+  await add("close postgres", timeToClose("PostgreSQL, polled", "postgres", context, {}));
+  await add("close sqlite", timeToClose("SQLite, polled", "sqlite", context, {}));
   for (const kind of ["memory", "sqlite", "redis"])
     await add(`connections ${kind}`, costOfConnections(kind, context));
   return { rows, values };

@@ -35,13 +35,13 @@ export async function hosts({ load, provider, settings }) {
       const { values } = measured;
       rows.push(
         ratioRow(
-          `${name}: the probe, signed in, of the bare route with the same JSON`,
+          `${name}: the probe of a signed-in user / a bare route that sends the same JSON`,
           ratio(values.probe, values.bare),
           atLeast === undefined ? undefined : { atLeast },
           inWords(measured, "probe", "bare"),
         ),
         ratioRow(
-          `${name}: a guarded route, of the same one unguarded`,
+          `${name}: a guarded route / the same route without the guard`,
           ratio(values.guarded, values.open),
           // The rest of a request of the others is so cheap that the share depends on the machine.
           // in-process.mjs has the goals of their guards.

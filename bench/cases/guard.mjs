@@ -21,7 +21,7 @@ export async function guard({ load, provider, settings }) {
       cpu,
       rows: [
         ratioRow(
-          "A route behind idpRequired, of the same route unguarded",
+          "Express 5: a guarded route / the same route without the guard",
           ratio(values.guarded, values.open),
           { atLeast: 0.88 },
           note,

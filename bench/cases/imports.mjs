@@ -59,13 +59,13 @@ export async function imports({ settings }) {
     values: { ...values, added },
     rows: [
       ratioRow(
-        "Import time of idpauth/express, of openid-client alone",
+        "Import time of idpauth/express / of openid-client alone",
         ratio(values.idpauth, values["openid-client"]),
         { atMost: 1.5 },
         milliseconds,
       ),
       numberRow(
-        "Packages added to an Express application, the package itself included",
+        "Packages added to an Express application",
         added.length,
         { atMost: 4 },
         added.join(", "),

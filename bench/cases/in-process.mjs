@@ -5,16 +5,16 @@ import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 
 /**
- * The frameworks, each with the goal of its guard in ns. Express changes the prototypes of
+ * The frameworks, each with the goal of its guard in µs. Express changes the prototypes of
  * requests, which makes each access to them slower.
  */
 const HOSTS = {
-  node: { name: "node:http", guard: 4_500 },
-  express: { name: "Express", guard: 10_000 },
-  fastify: { name: "Fastify", guard: 4_000 },
-  koa: { name: "Koa", guard: 5_500 },
-  hono: { name: "Hono", guard: 10_000 },
-  fetch: { name: "fetch-style", guard: 7_500 },
+  node: { name: "node:http", guard: 4.5 },
+  express: { name: "Express 5", guard: 10 },
+  fastify: { name: "Fastify 5", guard: 4 },
+  koa: { name: "Koa 3", guard: 5.5 },
+  hono: { name: "Hono 4", guard: 10 },
+  fetch: { name: "fetch-style", guard: 7.5 },
 };
 const KINDS = ["bare", "open", "guarded"];
 
@@ -48,10 +48,17 @@ export async function inProcess({
       const difference = (kind, from) =>
         interval(measured[kind].map((value, index) => value - measured[from][index]));
       const row = (what, { mean, low, high }, atMost) =>
-        numberRow(`${name}: ${what}, ns`, mean, { atMost }, "", [low, high]);
-      rows.push(row("the guard of a signed-in request", difference("guarded", "open"), guard));
+        numberRow(`${name}: ${what}`, mean / 1000, { atMost }, "", {
+          unit: "µs",
+          spread: [low / 1000, high / 1000],
+        });
+      rows.push(row("a guard, signed-in user, in process", difference("guarded", "open"), guard));
       rows.push(
-        row("the mounted component, for an unguarded route", difference("open", "bare"), 1_000),
+        row(
+          "a route without a guard, with the component mounted, in process",
+          difference("open", "bare"),
+          1,
+        ),
       );
     } finally {
       child.stop();

@@ -10,14 +10,16 @@ export async function loop({ settings }) {
       milliseconds: settings.loopMilliseconds,
     });
     const row = (what, value) =>
-      numberRow(`SQLite: the longest stop of the event loop, ms: ${what}`, value, { atMost: 20 });
+      numberRow(`SQLite: longest pause of the event loop ${what}`, value, { atMost: 20 }, "", {
+        unit: "ms",
+      });
     return {
       measured,
       rows: [
-        row(`${settings.loopMilliseconds / 1000} s of stamps`, measured.stamps),
-        row(`${settings.loopMilliseconds / 1000} s of durable writes`, measured.writes),
+        row(`during ${settings.loopMilliseconds / 1000} s of idle stamps`, measured.stamps),
+        row(`during ${settings.loopMilliseconds / 1000} s of durable writes`, measured.writes),
         row(
-          `the sweep of ${settings.sweptEntries.toLocaleString("en-US")} expired entries`,
+          `while ${settings.sweptEntries.toLocaleString("en-US")} expired records are deleted`,
           measured.sweep,
         ),
       ],

@@ -29,10 +29,11 @@ export async function postgresReads({ startPostgres, settings }) {
     const micro = (variant, field) => median(values[variant].map((each) => each[field])).toFixed(0);
     const rows = variants.map((variant) =>
       numberRow(
-        `PostgreSQL, ten reads at a time: ${variant}, µs a read`,
+        `PostgreSQL, ten reads at a time: ${variant}, elapsed for each read`,
         Number(micro(variant, "elapsed")),
         undefined,
         `${micro(variant, "client")} µs of processor time in Node.js, ${micro(variant, "server")} µs in PostgreSQL`,
+        { unit: "µs" },
       ),
     );
     return { rows, values };

@@ -45,7 +45,7 @@ async function compared(context, upstream, started) {
   const measured = await throughput(load, targets, settings);
   const rows = PAIRS.map(([framework, ours, theirs, library]) =>
     ratioRow(
-      `${framework}: requests per second through idpauth's proxy, of ${library}`,
+      `${framework}: requests per second through idpauth's proxy / ${library}`,
       ratio(measured.values[ours], measured.values[theirs]),
       { atLeast: 0.9 },
       inWords(measured, ours, theirs),
@@ -53,7 +53,7 @@ async function compared(context, upstream, started) {
   );
   const [plain, other] = PLAIN;
   const row =
-    "node:http: requests per second through a proxy without session and rules, of @fastify/http-proxy";
+    "node:http: requests per second through a proxy without session and rules, / @fastify/http-proxy";
   rows.push(
     ratioRow(
       row,
@@ -75,10 +75,11 @@ async function firstByte({ settings }, client, upstream, started) {
     const note = `median ${median(times[index + 1]).toFixed(2)} ms, direct ${median(times[0]).toFixed(2)} ms, ${number(settings.firstBytes)} requests`;
     const goal = name.endsWith("idpauth") ? { atMost: 0.5 } : undefined;
     return numberRow(
-      `${name}: first byte after a direct call's, median of the differences, ms`,
+      `${name}: first byte after a direct request's, median of the differences`,
       median(differences),
       goal,
       note,
+      { unit: "ms" },
     );
   });
   return { rows };
@@ -114,8 +115,10 @@ async function large({ settings }, client, { server, port, cookies }) {
     const seconds = (performance.now() - began) / 1000;
     const after = await server.call("memory");
     const note = `process ${mb(before.rss)} before, at most ${mb(eighth)} with an eighth of it and ${mb(whole)} with all; in use ${mb(before.used)} before, ${mb(after.used)} after; ${seconds.toFixed(1)} s`;
-    const row = `${name} of ${number(settings.proxiedMegabytes)} MB: more memory than for an eighth of it, MB`;
-    rows.push(numberRow(row, Math.max(0, whole - eighth) / MB, { atMost: 8 }, note));
+    const row = `${name} of ${number(settings.proxiedMegabytes)} MB: more memory than for an eighth of it`;
+    rows.push(
+      numberRow(row, Math.max(0, whole - eighth) / MB, { atMost: 8 }, note, { unit: "MB" }),
+    );
   }
   return { rows };
 }
@@ -144,19 +147,21 @@ async function eventStreams({ settings, provider }, client, { server, port }) {
   return {
     rows: [
       numberRow(
-        `${about}: kilobytes in use for each`,
+        `${about}: memory for each`,
         each("used") / 1024,
         undefined,
         `the process grew by ${(each("rss") / 1024).toFixed(1)} KB for each`,
+        { unit: "KB" },
       ),
       numberRow(
-        `${about}: share of the time in which the event loop works, %`,
+        `${about}: share of the time in which the event loop works`,
         busy * 100,
         { atMost: 1 },
         `${milliseconds / 1000} s`,
+        { unit: "%" },
       ),
       numberRow(
-        `${about}: streams that one logout ends`,
+        `${about}: how many end when one logout ends the sessions`,
         all,
         { atLeast: count },
         `the last one after ${(last - began).toFixed(0)} ms`,
@@ -166,7 +171,7 @@ async function eventStreams({ settings, provider }, client, { server, port }) {
 }
 
 export async function proxy(context) {
-  const packages = await needPackages("bench/proxies");
+  const packages = await needPackages("bench/peers/proxies");
   const children = [];
   const start = async (script, options) => {
     const child = await startChild(script, options);

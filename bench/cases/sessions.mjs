@@ -49,30 +49,31 @@ export async function sessions({ load, provider, settings }) {
       filled,
       rows: [
         ratioRow(
-          `The probe with ${names.join(", ")} sessions: slowest of fastest`,
+          `Memory: the probe with ${names.join(", ")} sessions, slowest / fastest`,
           ratio(values[slowest], values[fastest]),
           { atLeast: 0.85 },
           `slowest: ${slowest}, fastest: ${fastest}; ${inWords(measured, slowest, fastest)}`,
         ),
         ratioRow(
-          `The same for a bare route of the same processes, which asks no store: ${largest} of ${names[0]}`,
+          `Memory: a bare route of the same processes, with ${largest} / with ${names[0]} sessions`,
           ratio(values[`${largest}, bare`], values[`${names[0]}, bare`]),
           undefined,
           inWords(measured, `${largest}, bare`, `${names[0]}, bare`),
         ),
         ...names.map((name) =>
           ratioRow(
-            `With ${name} sessions: the probe, of the bare route in the same process`,
+            `Memory: the probe / that bare route, with ${name} sessions`,
             ratio(values[name], values[`${name}, bare`]),
             undefined,
             inWords(measured, name, `${name}, bare`),
           ),
         ),
         numberRow(
-          `Memory per session over its record's own JSON, at ${largest}, bytes`,
+          `Memory: bytes for each session in addition to its record's JSON, with ${largest} sessions`,
           memoryPerSession - jsonPerSession,
           { atMost: 1024 },
           `${Math.round(memoryPerSession)} bytes in all, ${Math.round(jsonPerSession)} of them JSON; slowest insert ${slowestInsert.toFixed(0)} ms`,
+          { unit: "bytes" },
         ),
       ],
     };

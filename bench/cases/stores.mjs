@@ -17,6 +17,15 @@ const USERS = 20_000;
 
 export const STORES = ["sqlite", "redis", "ioredis", "postgres"];
 
+/** As the tables name them. */
+export const STORE_NAMES = {
+  memory: "Memory",
+  sqlite: "SQLite",
+  redis: "Redis, node-redis",
+  ioredis: "Redis, ioredis",
+  postgres: "PostgreSQL",
+};
+
 /** Starts the server that a store needs. */
 export async function place(kind, { startRedis, startPostgres }) {
   if (kind === "postgres") return startPostgres();
@@ -78,20 +87,23 @@ async function one(kind, context) {
       ];
       const measured = await throughput(load, targets, settings);
       byCount[name] = measured;
-      rows.push(
-        ratioRow(
-          `${kind}: the probe with ${name} records, of a bare route with one plain read by key`,
+      rows.push({
+        ...ratioRow(
+          `${STORE_NAMES[kind]}: the probe with ${name} records / a bare route that reads one value from the same store`,
           ratio(measured.values[`probe, ${name}`], measured.values[`bare, ${name}`]),
           { atLeast: kind === "postgres" ? 0.85 : 0.9 },
           `${inWords(measured, `probe, ${name}`, `bare, ${name}`)}; p50 ${milliseconds(measured.p50[`probe, ${name}`])} against ${milliseconds(measured.p50[`bare, ${name}`])}, ` +
             `p99 ${milliseconds(measured.p99[`probe, ${name}`])} against ${milliseconds(measured.p99[`bare, ${name}`])}`,
         ),
-      );
+        perSecond: Math.round(median(measured.values[`probe, ${name}`])),
+        p50: median(measured.p50[`probe, ${name}`]),
+        p99: median(measured.p99[`probe, ${name}`]),
+      });
     }
     const rates = Object.entries(byCount).map(([name, { values }]) => values[`probe, ${name}`]);
     rows.push(
       ratioRow(
-        `${kind}: the probe with the most records, of the same with the fewest`,
+        `${STORE_NAMES[kind]}: the probe with the most records / with the fewest`,
         ratio(rates.at(-1), rates[0]),
         { atLeast: 0.85 },
       ),
@@ -101,10 +113,11 @@ async function one(kind, context) {
     const { sealedBytes } = await plain.call("users", { cookie, count: 1 });
     rows.push(
       numberRow(
-        `${kind}: bytes per session in the store`,
+        `${STORE_NAMES[kind]}: bytes for each session`,
         bytesPerSession,
         undefined,
-        `${sealedBytes} of them the sealed record`,
+        `the encrypted record has ${sealedBytes} of them`,
+        { unit: "bytes" },
       ),
     );
 
@@ -129,11 +142,11 @@ async function one(kind, context) {
       const measured = await throughput(load, targets, settings);
       rows.push(
         numberRow(
-          `${kind}: writes per second with the idle timeout on, each probe by another user`,
+          `${STORE_NAMES[kind]}: writes per second with the idle timeout on, each probe from a different user`,
           median(measured.values.idle),
           undefined,
           `${ratio(measured.values.idle, measured.values.bare).ratio.toFixed(2)} of the bare route, which only reads; p50 ${milliseconds(measured.p50.idle)}, p99 ${milliseconds(measured.p99.idle)}`,
-          [Math.min(...measured.values.idle), Math.max(...measured.values.idle)],
+          { spread: [Math.min(...measured.values.idle), Math.max(...measured.values.idle)] },
         ),
       );
       byCount.idle = measured;

@@ -52,17 +52,22 @@ export async function storm(context) {
       values: { ...outcome, tokenRequests },
       rows: [
         numberRow(
-          `${number(count)} sessions that expire at once, on Redis: refreshed in the end`,
+          `${number(count)} sessions that expire at once: refreshed`,
           outcome.refreshed,
           { atLeast: count },
           note,
         ),
-        numberRow("… signed out", outcome.signedOut, { atMost: 0 }),
         numberRow(
-          "… meanwhile the probe of another user: p99, ms",
+          `${number(count)} sessions that expire at once: users signed out`,
+          outcome.signedOut,
+          { atMost: 0 },
+        ),
+        numberRow(
+          `${number(count)} sessions that expire at once: meanwhile, the probe of another user, p99`,
           outcome.p99,
           { atMost: 100 },
           `p50 ${outcome.p50.toFixed(1)} ms, slowest ${outcome.slowest.toFixed(0)} ms, ${number(outcome.bystanderResponses)} responses`,
+          { unit: "ms" },
         ),
       ],
     };

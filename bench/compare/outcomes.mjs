@@ -1,4 +1,4 @@
-// What came of requests, in the words of the page.
+// What came of requests, in the words of docs/evidence/peers.json.
 
 /** What the applications respond with when the API refuses the access token. */
 const REFUSED = "the API refused the access token";

@@ -56,10 +56,10 @@
  *   bare framework
  * @property {readonly { url: string, read: string, decided: string }[]} links of the documentation
  *   that its application follows
- * @property {readonly string[]} notes Markdown, for the page
+ * @property {readonly string[]} notes as Markdown
  */
 
-/** The peers, in the order of the page. */
+/** The peers, in the order of the tables. */
 export const NAMES = [
   "idpauth",
   "express-openid-connect",

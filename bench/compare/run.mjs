@@ -1,15 +1,17 @@
 // Plays the same situations with idpauth and with its peers, and measures them. `npm run compare`
 // builds first.
-//   npm run compare                      all peers; writes docs/evidence/peers.json, the page and the chart
+//   npm run compare                      all peers; writes docs/evidence/peers.json, its tables and the chart
 //   npm run compare -- NAME …            these peers; prints what came of them
 //   --only=situations,throughput,size    some of the parts
 //   --situation=race-20,logout           some of the situations
 import { cpus, loadavg } from "node:os";
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { commitNow } from "../../scripts/measured.mjs";
+import { commitNow } from "../../scripts/evidence/commits.mjs";
+import { root } from "../../scripts/run.mjs";
 import { importMilliseconds } from "./import-time.mjs";
-import { resultsText } from "./page.mjs";
+import { resultsText } from "./report.mjs";
 import { NAMES, peerOf } from "./peer.mjs";
 import { keepPeers } from "./results.mjs";
 import { SITUATIONS } from "./situations/index.mjs";
@@ -41,7 +43,7 @@ const loadBefore = loadavg()[0];
 const say = (text) =>
   console.error(`${String(Math.round((performance.now() - began) / 1000)).padStart(4)} s  ${text}`);
 
-/** @type {Record<string, import("./page.mjs").PeerResult>} */
+/** @type {Record<string, import("./report.mjs").PeerResult>} */
 const results = {};
 for (const name of names) await prepare(name);
 const ready = names.filter((name) => results[name].missing === undefined);
@@ -52,6 +54,7 @@ if (parts.includes("size")) for (const name of ready) await size(name);
 const everything = {
   date: new Date().toISOString().slice(0, 10),
   commit: commitNow(["src", "bench/compare", "bench/peers"]),
+  command: "npm run compare",
   node: process.versions.node,
   machine: { cpu: cpus()[0]?.model, cores: cpus().length, loadBefore },
   minutes: Number(((performance.now() - began) / 60_000).toFixed(1)),
@@ -63,7 +66,7 @@ if (isWhole) {
   await keepPeers(everything);
   await import("../../scripts/diagrams.mjs");
   await import("../../scripts/docs.mjs");
-  say("wrote docs/evidence/peers.json, the page and the figure");
+  say("wrote docs/evidence/peers.json, its tables and the figure");
 }
 process.exit();
 
@@ -153,7 +156,9 @@ async function throughput(name) {
 async function size(name) {
   say(`${name}: size`);
   const peer = await peerOf(name);
-  const folder = fileURLToPath(new URL(`../peers/${name}/`, import.meta.url));
+  const peers = fileURLToPath(new URL("../peers/", import.meta.url));
+  // The folder of idpauth has no packages of its own: it uses the project's.
+  const folder = name === "idpauth" ? root : path.join(peers, name);
   results[name].size = {
     ...(await peer.size()),
     ...(peer.imports !== undefined && {

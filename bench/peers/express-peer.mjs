@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { needPackages } from "../../scripts/framework-install.mjs";
+import { packageFolder } from "../../scripts/lock-files.mjs";
 import { root } from "../../scripts/run.mjs";
 import { addedPackages } from "../compare/size.mjs";
 
@@ -11,7 +12,7 @@ const bareExpress = path.join(import.meta.dirname, "express-bare.mjs");
 
 /**
  * @param {object} settings
- * @param {string} settings.folder of the peer, with a lock file of its own
+ * @param {string} settings.folder of the peer, with a package.json
  * @param {readonly string[]} settings.named the packages that its title names
  * @param {readonly string[]} settings.packages that its application installs for the sign-in
  * @param {Record<string, string>} [settings.env] of its application, in addition to the usual
@@ -23,7 +24,7 @@ export function expressPeer({ folder, named, packages, env = {}, probe }) {
     framework: "Express 5",
     async prepare({ say }) {
       const name = path.relative(root, folder);
-      say(`npm ci in ${name}`);
+      say(`npm ci for ${name}`);
       await needPackages(name);
       return undefined;
     },
@@ -51,7 +52,7 @@ export function expressPeer({ folder, named, packages, env = {}, probe }) {
 
 /** @param {string} folder @param {string} name @returns {string} */
 function versionOf(folder, name) {
-  const file = path.join(folder, "node_modules", name, "package.json");
+  const file = path.join(packageFolder(folder, name), "package.json");
   return JSON.parse(readFileSync(file, "utf8")).version;
 }
 

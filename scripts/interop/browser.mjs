@@ -1,6 +1,5 @@
 // Chromium, in which the providers' own pages are used as a user would.
 import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 
 const PROGRAM = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium";
 
@@ -11,8 +10,11 @@ export function missingChromium() {
     : "Chromium is missing: install Debian's package chromium, or set CHROMIUM_PATH.";
 }
 
-export function startChromium() {
-  return chromium.launch({ executablePath: PROGRAM, args: ["--no-sandbox"] });
+/** @param {readonly string[]} [args] */
+export async function startChromium(args = []) {
+  // Loaded late: a command that only says what is missing needs none of it.
+  const { chromium } = await import("playwright-core");
+  return chromium.launch({ executablePath: PROGRAM, args: ["--no-sandbox", ...args] });
 }
 
 /**

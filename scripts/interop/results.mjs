@@ -1,7 +1,7 @@
 // docs/evidence/interop.json: what the last whole run of each server gave.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { commitNow } from "../measured.mjs";
+import { commitNow } from "../evidence/commits.mjs";
 import { root } from "../run.mjs";
 
 /**
@@ -10,8 +10,9 @@ import { root } from "../run.mjs";
  * @property {string} version
  * @property {string} date
  * @property {string} commit
+ * @property {string} command
  * @property {string} node
- * @property {string} [notes] Markdown, above its table on the page
+ * @property {string} [notes] how it was set up, as Markdown
  * @property {readonly import("./run-steps.mjs").StepResult[]} steps
  */
 
@@ -33,9 +34,21 @@ export function keepResult(key, { title, version, notes, steps }) {
     version,
     date: new Date().toISOString().slice(0, 10),
     commit: commitNow(),
+    command: `npm run interop -- ${key}`,
     node: process.versions.node,
     ...(notes !== undefined && { notes }),
     steps,
   };
   writeFileSync(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
+}
+
+/** @param {readonly import("./run-steps.mjs").StepResult[]} steps */
+export function count(steps) {
+  const good = steps.filter(({ result }) => result === "good").length;
+  const expected = steps.filter((step) => step.expected === step.result).length;
+  const wrong = steps.length - good - expected;
+  const parts = [`${good} of ${steps.length} good`];
+  if (expected > 0) parts.push(`${expected} different, as expected`);
+  if (wrong > 0) parts.push(`**${wrong} wrong**`);
+  return parts.join(", ");
 }

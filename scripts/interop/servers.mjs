@@ -10,7 +10,7 @@
  * @property {(folder: string) => Promise<RunningServer>} start in a temporary folder, on free ports
  * @property {readonly Step[]} steps in order
  * @property {(stage: Stage) => Promise<undefined>} [pictures] takes those of its page
- * @property {string} [notes] Markdown, above its table on the page
+ * @property {string} [notes] how it was set up, as Markdown
  *
  * @typedef {Omit<Server, "start" | "steps"> & { run: OwnRun }} ServerWithOwnRun runs by itself, with
  *   neither Chromium nor a folder
@@ -50,8 +50,15 @@ export const SERVERS = [
   { key: "keycloak", load: () => import("./keycloak/server.mjs") },
   { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
   { key: "hydra", load: () => import("./hydra/server.mjs") },
+  { key: "dex", load: () => import("./dex/server.mjs") },
+  { key: "dex-sessions", load: () => import("./dex-sessions/server.mjs") },
   { key: "zitadel", load: () => import("./zitadel/server.mjs") },
   { key: "python", load: () => import("./python/server.mjs") },
+  { key: "django-oauth-toolkit", load: () => import("./django/toolkit.mjs") },
+  { key: "django-oidc-provider", load: () => import("./django/oidc-provider.mjs") },
+  { key: "lemonldap-ng", load: () => import("./lemonldap-ng/server.mjs") },
+  { key: "spring", load: () => import("./spring/server.mjs") },
+  { key: "glewlwyd", load: () => import("./glewlwyd/server.mjs") },
   { key: "oidc-provider", load: async () => ({ default: (await npmServers()).oidcProvider }) },
   { key: "better-auth", load: async () => ({ default: (await npmServers()).betterAuth }) },
 ];

@@ -1,4 +1,4 @@
-// The situations, in the order of the page.
+// The situations, in the order of the tables.
 import { ends } from "./ends.mjs";
 import { noKeys, outages } from "./outages.mjs";
 import { races, slowResponse } from "./race.mjs";

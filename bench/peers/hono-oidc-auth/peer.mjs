@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { needPackages } from "../../../scripts/framework-install.mjs";
+import { packageFolder } from "../../../scripts/lock-files.mjs";
 import { addedPackages } from "../../compare/size.mjs";
 
 const folder = import.meta.dirname;
@@ -24,7 +25,7 @@ export const peer = {
     return undefined;
   },
   version() {
-    const file = path.join(folder, "node_modules/@hono/oidc-auth/package.json");
+    const file = path.join(packageFolder(folder, "@hono/oidc-auth"), "package.json");
     return JSON.parse(readFileSync(file, "utf8")).version;
   },
   start: ({ port, origin, issuer, clientId, clientSecret, apiUrl, refreshSeconds }) => [

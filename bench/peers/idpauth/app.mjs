@@ -3,10 +3,14 @@
 // - docs/how-to/sessions.md: a store for several processes
 // - docs/how-to/signing-out.md: back-channel logout
 // - docs/how-to/call-an-api.md: requests to the API
-import express from "express";
-import { createClient } from "redis";
+import { createRequire } from "node:module";
 import { idpAuth } from "idpauth/express";
 import { redisStore } from "idpauth/redis";
+
+// The project's own packages. The folder above has other products'.
+const load = createRequire(new URL("../../../package.json", import.meta.url));
+const express = load("express");
+const { createClient } = load("redis");
 
 const { PORT, ORIGIN, ISSUER, CLIENT_ID, CLIENT_SECRET, REDIS_URL, API_URL } = process.env;
 

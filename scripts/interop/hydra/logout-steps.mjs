@@ -1,8 +1,8 @@
 // The ends of a session: in the application, at Hydra, and from Hydra.
 import { eventually } from "../application/tab.mjs";
-import { logoutAtProviderStep } from "../steps/logout.mjs";
+import { withRecorder } from "../application/token-recorder.mjs";
+import { logoutAtProviderStep, logoutFromProviderStep } from "../steps/logout.mjs";
 import { confirmLogout } from "./login-pages.mjs";
-import { withRecorder } from "./token-recorder.mjs";
 
 /** @type {readonly import("../servers.mjs").Step[]} */
 export const LOGOUT_STEPS = [
@@ -25,45 +25,27 @@ export const LOGOUT_STEPS = [
       }),
   },
   logoutAtProviderStep({}, confirmLogout),
-  logoutFromHydraStep({
+  logoutFromProviderStep({
     key: "logout-back-channel",
     title:
       "A logout at Hydra ends the session of that browser by back-channel logout, and not the user's session in another browser.",
-    env: { IDP_BACKCHANNEL_LOGOUT: "on" },
+    logOut: logOutAtHydra,
+    application: { env: { IDP_BACKCHANNEL_LOGOUT: "on" } },
   }),
-  logoutFromHydraStep({
+  logoutFromProviderStep({
     key: "logout-front-channel",
     title:
       "A logout at Hydra ends the session of that browser by front-channel logout, and not the user's session in another browser.",
-    env: { IDP_FRONTCHANNEL_LOGOUT: "on" },
+    logOut: logOutAtHydra,
+    application: { env: { IDP_FRONTCHANNEL_LOGOUT: "on" } },
   }),
 ];
 
 /**
- * @param {Omit<import("../servers.mjs").Step, "run"> & { env: Record<string, string> }} step
- * @returns {import("../servers.mjs").Step}
+ * @param {import("playwright-core").Page} page
+ * @param {{ issuer: string }} server
  */
-function logoutFromHydraStep({ env, ...step }) {
-  return {
-    ...step,
-    run: (stage) =>
-      stage.withApplication({ env }, async ({ newTab, log }) => {
-        const [tab, other] = [await newTab(), await newTab()];
-        await tab.signIn();
-        await other.signIn();
-        await tab.page.goto(`${stage.server.issuer}/oauth2/sessions/logout`);
-        await confirmLogout(tab.page);
-        const hasEnded = async () => (await tab.fetch("/api/session")).status === 401;
-        await eventually(hasEnded, 5).catch(() => undefined);
-        if (!(await hasEnded())) return `the session continues: ${reasonOf(log())}`;
-        const { status } = await other.fetch("/api/session");
-        return status === 200 ? undefined : `status ${status} in the other browser`;
-      }),
-  };
-}
-
-/** @param {readonly import("../application/start.mjs").LogLine[]} log */
-function reasonOf(log) {
-  const { details } = log.findLast(({ level }) => level !== "info") ?? {};
-  return String(details?.["reason"]);
+async function logOutAtHydra(page, { issuer }) {
+  await page.goto(`${issuer}/oauth2/sessions/logout`);
+  await confirmLogout(page);
 }

@@ -1,44 +1,25 @@
 // What becomes of a session when Hydra refuses its tokens, changes its key, or is away.
-import { eventually } from "../application/tab.mjs";
+import { withRecorder } from "../application/token-recorder.mjs";
+import { stoppedStep } from "../steps/outage.mjs";
+import { lostResponseStep, usedTokenStep } from "../steps/refresh-tokens.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
-import { withRecorder } from "./token-recorder.mjs";
-
-/** Seconds after which a session must answer with 200 or 401, and no longer with 503. */
-const SETTLED_SECONDS = 40;
-
-/** @typedef {import("../application/tab.mjs").Tab} Tab */
+import { settledAt } from "../steps/settled.mjs";
+import { keyOf } from "../steps/signing-key.mjs";
 
 /** @type {readonly import("../servers.mjs").Step[]} */
 export const TOKEN_STEPS = [
-  {
+  usedTokenStep({
     key: "reuse-by-thief",
     title:
       "Somebody sends a refresh token that has been used. Hydra revokes the chain, and the session ends with 401 at its next refresh.",
-    run: (stage) =>
-      withRecorder(stage, {}, async ({ newTab, env }, { issued }) => {
-        const tab = await newTab();
-        await tab.signIn();
-        await tab.untilExpired();
-        await tab.fetch("/api/session");
-        const { status, error } = await refreshByHand(stage.server.issuer, env, issued[0]);
-        if (status !== 400 || error !== "invalid_grant")
-          return `Hydra answers ${status} ${error} to the used token`;
-        return settledAt(tab, 401);
-      }),
-  },
-  {
+    status: 401,
+  }),
+  lostResponseStep({
     key: "lost-response",
     title:
       "The response to a refresh is lost, after Hydra has replaced the token. Hydra takes the next attempt for a theft, and the session ends with 401.",
-    run: (stage) =>
-      withRecorder(stage, {}, async ({ newTab }, { loseNext }) => {
-        const tab = await newTab();
-        await tab.signIn();
-        await tab.untilExpired();
-        loseNext();
-        return settledAt(tab, 401);
-      }),
-  },
+    status: 401,
+  }),
   revokedStep({
     key: "consent-revoked",
     title:
@@ -73,22 +54,7 @@ export const TOKEN_STEPS = [
       "Hydra gets a new signing key, and an administrator removes the old one: a session from before refreshes.",
     run: (stage) => refreshWithNewKey(stage, { isOldRemoved: true }),
   },
-  {
-    key: "restart",
-    title:
-      "While Hydra is stopped, the response is 503 with Retry-After; once it is back, the same session works again.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab }) => {
-        const tab = await newTab();
-        await tab.signIn();
-        await tab.untilExpired();
-        await stage.server.stop();
-        const { status, headers } = await tab.fetch("/api/session").finally(stage.server.restart);
-        if (status !== 503 || headers["retry-after"] === undefined)
-          return `status ${status} while Hydra is stopped`;
-        return settledAt(tab, 200);
-      }),
-  },
+  stoppedStep({ name: "Hydra" }),
 ];
 
 /**
@@ -104,47 +70,4 @@ function refreshWithNewKey(stage, { isOldRemoved }) {
     if (isOldRemoved) await admin.removeSigningKey(keyOf(issued.at(-1)));
     return settledAt(tab, 200);
   });
-}
-
-/**
- * @param {Tab} tab
- * @param {200 | 401} expected
- * @returns {Promise<string | undefined>} what the session answers instead, once its tokens have
- *   expired and it isn't 503
- */
-async function settledAt(tab, expected) {
-  await tab.untilExpired();
-  let status = 503;
-  await eventually(async () => {
-    ({ status } = await tab.fetch("/api/session"));
-    return status !== 503;
-  }, SETTLED_SECONDS).catch(() => undefined);
-  return status === expected ? undefined : `status ${status}`;
-}
-
-/**
- * @param {string} issuer
- * @param {Record<string, string>} env
- * @param {import("./token-recorder.mjs").Issued | undefined} issued
- * @returns {Promise<{ status: number, error: string | undefined }>}
- */
-async function refreshByHand(issuer, env, issued) {
-  const body = new URLSearchParams({
-    grant_type: "refresh_token",
-    refresh_token: issued?.refresh_token ?? "",
-    client_id: env["IDP_CLIENT_ID"] ?? "",
-    client_secret: env["IDP_CLIENT_SECRET"] ?? "",
-  });
-  const response = await fetch(`${issuer}/oauth2/token`, { method: "POST", body });
-  const { error } = /** @type {{ error?: string }} */ (await response.json());
-  return { status: response.status, error };
-}
-
-/**
- * @param {import("./token-recorder.mjs").Issued | undefined} issued
- * @returns {string} the `kid` of its ID token
- */
-function keyOf(issued) {
-  const [header = ""] = (issued?.id_token ?? "").split(".");
-  return JSON.parse(Buffer.from(header, "base64url").toString("utf8")).kid;
 }

@@ -1,16 +1,16 @@
 // Brings Keycloak's distribution from Maven Central, and finds the Java that runs it. Both stay
 // between runs in node_modules/.cache/interop/keycloak.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../../file-lock.mjs";
 import { root } from "../../run.mjs";
 import { findProgram } from "../../debian-program.mjs";
+import { findJava } from "../../java.mjs";
 
 const run = promisify(execFile);
 const CACHE = path.join(root, "node_modules/.cache/interop/keycloak");
-const JAVA_FOLDERS = "/usr/lib/jvm";
 /** Keycloak 24 and 26 run on it, and on newer ones. */
 const OLDEST_JAVA = 17;
 const COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
@@ -22,7 +22,7 @@ const BUILD = ["build", "--db=postgres", "--cache=local"];
  * @returns {Promise<string | undefined>} what is missing on this machine, and how to get it
  */
 export async function missingForKeycloak({ version, homeVariable }) {
-  if ((await findJava()) === undefined)
+  if ((await findJava(OLDEST_JAVA)) === undefined)
     return `Java is missing: install a JDK ${OLDEST_JAVA} or newer (Debian: openjdk-17-jdk-headless), or set JAVA_HOME to one.`;
   const home = process.env[homeVariable];
   if (home !== undefined)
@@ -42,7 +42,7 @@ export async function missingForKeycloak({ version, homeVariable }) {
  * @returns {Promise<{ home: string, java: string }>}
  */
 export async function needKeycloak({ version, homeVariable, folder }) {
-  const java = await findJava();
+  const java = await findJava(OLDEST_JAVA);
   if (java === undefined) throw new Error("Java is missing.");
   const given = process.env[homeVariable];
   if (given === undefined)
@@ -133,29 +133,4 @@ function unpacked(version) {
 /** @param {string} home */
 function startedBy(home) {
   return path.join(home, "lib/quarkus-run.jar");
-}
-
-/** @returns {Promise<string | undefined>} `java` of a JDK that is new enough */
-async function findJava() {
-  const homes = [
-    process.env["JAVA_HOME"],
-    ...(existsSync(JAVA_FOLDERS) ? readdirSync(JAVA_FOLDERS) : []).map((name) =>
-      path.join(JAVA_FOLDERS, name),
-    ),
-  ];
-  const onPath = await findProgram("java");
-  const candidates = [
-    ...(onPath === undefined ? [] : [onPath]),
-    ...homes.flatMap((home) => (home === undefined ? [] : [path.join(home, "bin/java")])),
-  ];
-  for (const java of candidates)
-    if (existsSync(path.join(path.dirname(java), "jar")) && (await majorOf(java)) >= OLDEST_JAVA)
-      return java;
-  return undefined;
-}
-
-/** @param {string} java */
-async function majorOf(java) {
-  const said = await run(java, ["-version"]).catch(() => ({ stderr: "" }));
-  return Number(/version "(\d+)/.exec(said.stderr)?.[1] ?? 0);
 }

@@ -4,6 +4,7 @@ import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { confirmLogout } from "./login-page.mjs";
 import { inOwnRealm } from "./own-realm.mjs";
 import { startTlsFront } from "./tls-front.mjs";
+import { asAda } from "../steps/as-ada.mjs";
 
 /** Long enough that no refresh ends the session before Keycloak's message does. */
 const LONG = { settings: { accessTokenLifespan: 300 } };
@@ -129,17 +130,14 @@ function offlineLogoutStep() {
     key: "offline-logout",
     title:
       "With `offline_access`, a logout in the application ends the offline session at Keycloak.",
-    run: (stage) =>
-      stage.withApplication({ env: OFFLINE }, async ({ newTab, env, origin }) => {
-        const tab = await newTab();
-        await tab.signIn("ada");
-        const sessions = () => offlineSessions(stage.server, env["IDP_CLIENT_ID"]);
-        if ((await sessions()) !== 1) return `${await sessions()} offline sessions`;
-        await tab.page.goto(`${origin}/idpauth/logout/`);
-        const { status } = await tab.fetch("/api/session");
-        if (status !== 401) return `status ${status} after the logout`;
-        return (await sessions()) === 0 ? undefined : "Keycloak still has the offline session";
-      }),
+    run: asAda({ env: OFFLINE }, async (tab, { env, origin }, stage) => {
+      const sessions = () => offlineSessions(stage.server, env["IDP_CLIENT_ID"]);
+      if ((await sessions()) !== 1) return `${await sessions()} offline sessions`;
+      await tab.page.goto(`${origin}/idpauth/logout/`);
+      const { status } = await tab.fetch("/api/session");
+      if (status !== 401) return `status ${status} after the logout`;
+      return (await sessions()) === 0 ? undefined : "Keycloak still has the offline session";
+    }),
   };
 }
 
@@ -149,17 +147,14 @@ function offlineRevokedStep() {
     key: "offline-revoked",
     title:
       "With `offline_access`, the admin revokes the offline session: the next refresh ends the application's session with 401.",
-    run: (stage) =>
-      stage.withApplication({ env: OFFLINE }, async ({ newTab, env }) => {
-        const { keycloak, realm } = stage.server;
-        const tab = await newTab();
-        await tab.signIn("ada");
-        const user = await realm.userId("ada");
-        await keycloak.admin.delete(realm.path(`/users/${user}/consents/${env["IDP_CLIENT_ID"]}`));
-        await tab.untilExpired();
-        const { status } = await tab.fetch("/api/session");
-        return status === 401 ? undefined : `status ${status} after the next expiry`;
-      }),
+    run: asAda({ env: OFFLINE }, async (tab, { env }, stage) => {
+      const { keycloak, realm } = stage.server;
+      const user = await realm.userId("ada");
+      await keycloak.admin.delete(realm.path(`/users/${user}/consents/${env["IDP_CLIENT_ID"]}`));
+      await tab.untilExpired();
+      const { status } = await tab.fetch("/api/session");
+      return status === 401 ? undefined : `status ${status} after the next expiry`;
+    }),
   };
 }
 
@@ -169,15 +164,12 @@ function offlineOutlivesStep() {
     key: "offline-outlives",
     title:
       "With `offline_access` and no back-channel logout, the application's session lives on after the user has logged out at Keycloak, as the page says.",
-    run: (stage) =>
-      stage.withApplication({ env: OFFLINE }, async ({ newTab }) => {
-        const tab = await newTab();
-        await tab.signIn("ada");
-        await logOutAtKeycloak(stage.server, tab.page);
-        await tab.untilExpired();
-        const { status } = await tab.fetch("/api/session");
-        return status === 200 ? undefined : `status ${status} after the next expiry`;
-      }),
+    run: asAda({ env: OFFLINE }, async (tab, _application, stage) => {
+      await logOutAtKeycloak(stage.server, tab.page);
+      await tab.untilExpired();
+      const { status } = await tab.fetch("/api/session");
+      return status === 200 ? undefined : `status ${status} after the next expiry`;
+    }),
   };
 }
 
@@ -190,15 +182,12 @@ function offlineBackChannelStep() {
     expected: "the session lives on",
     reason:
       "Keycloak 26 doesn't send a logout token to an application that has only an offline session.",
-    run: (stage) =>
-      stage.withApplication({ ...BACK, env: { ...OFFLINE, ...BACK.env } }, async ({ newTab }) => {
-        const tab = await newTab();
-        await tab.signIn("ada");
-        await logOutAtKeycloak(stage.server, tab.page);
-        await seconds(2);
-        const { status } = await tab.fetch("/api/session");
-        return status === 401 ? undefined : "the session lives on";
-      }),
+    run: asAda({ ...BACK, env: { ...OFFLINE, ...BACK.env } }, async (tab, _application, stage) => {
+      await logOutAtKeycloak(stage.server, tab.page);
+      await seconds(2);
+      const { status } = await tab.fetch("/api/session");
+      return status === 401 ? undefined : "the session lives on";
+    }),
   };
 }
 

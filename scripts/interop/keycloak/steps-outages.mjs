@@ -1,19 +1,14 @@
 // What happens to users while Keycloak, its database, its keys or a clock are not as they should be.
 import { eventually, seconds } from "../application/tab.mjs";
 import { checkLive } from "../steps/check-live.mjs";
+import { afterOutage, outageStep } from "../steps/outage.mjs";
 
-/** Seconds within which a session must answer again after an outage; the back-off is shorter. */
-const RECOVERY_SECONDS = 60;
 /** Seconds for which Keycloak answers nothing. */
 const FROZEN_SECONDS = 20;
 /** Seconds that the application's clock is off. */
 const OFF = 30;
 
-/**
- * @typedef {Omit<import("../servers.mjs").Stage, "server"> & { server: import("./keycloak.mjs").KeycloakServer }} Stage
- * @typedef {import("../application/tab.mjs").Tab} Tab
- * @typedef {import("../application/start.mjs").RunningApplication} Application
- */
+/** @typedef {Omit<import("../servers.mjs").Stage, "server"> & { server: import("./keycloak.mjs").KeycloakServer }} Stage */
 
 /** @type {readonly import("../servers.mjs").Step[]} */
 export const OUTAGE_STEPS = [
@@ -35,14 +30,14 @@ export const OUTAGE_STEPS = [
       });
     },
   },
-  outage({
+  outageStep({
     key: "restarted",
     title:
       "While Keycloak is stopped, a request that needs it gets 503 with Retry-After. When it runs again, the same session goes on without a sign-in.",
     begin: ({ keycloak }) => keycloak.stop(),
     end: ({ keycloak }) => keycloak.restart(),
   }),
-  outage({
+  outageStep({
     key: "frozen",
     title: `Keycloak accepts connections, but answers nothing for ${FROZEN_SECONDS} seconds: 503 with Retry-After, and afterwards the same session goes on.`,
     begin: async ({ keycloak }) => keycloak.freeze(),
@@ -51,7 +46,7 @@ export const OUTAGE_STEPS = [
       keycloak.thaw();
     },
   }),
-  outage({
+  outageStep({
     key: "database-gone",
     title:
       "Keycloak's database is gone, so that Keycloak itself answers with an error: 503 with Retry-After, and afterwards the same session goes on.",
@@ -95,51 +90,6 @@ export const OUTAGE_STEPS = [
       }),
   },
 ];
-
-/**
- * @param {object} options
- * @param {string} options.key
- * @param {string} options.title
- * @param {(server: Stage["server"]) => Promise<void>} options.begin
- * @param {(server: Stage["server"]) => Promise<void>} options.end
- * @returns {import("../servers.mjs").Step}
- */
-function outage({ key, title, begin, end }) {
-  return {
-    key,
-    title,
-    run: (/** @type {Stage} */ stage) =>
-      stage.withApplication({}, async (application) => {
-        const tab = await application.newTab();
-        await tab.signIn();
-        await tab.untilExpired();
-        await begin(stage.server);
-        const wrong = await duringOutage(tab).finally(() => end(stage.server));
-        return wrong ?? (await afterOutage(tab));
-      }),
-  };
-}
-
-/** @param {Tab} tab */
-async function duringOutage(tab) {
-  for (const path of ["/api/session", "/idpauth/session"]) {
-    const { status, headers } = await tab.fetch(path);
-    if (status !== 503) return `${path}: status ${status} in the outage`;
-    if (!("retry-after" in headers)) return `${path}: no Retry-After`;
-  }
-  return undefined;
-}
-
-/** @param {Tab} tab */
-async function afterOutage(tab) {
-  let status = 0;
-  for (let second = 0; second < RECOVERY_SECONDS; second += 1) {
-    ({ status } = await tab.fetch("/api/session"));
-    if (status !== 503) break;
-    await seconds(1);
-  }
-  return status === 200 ? undefined : `status ${status} after the outage`;
-}
 
 /**
  * @param {number} ahead

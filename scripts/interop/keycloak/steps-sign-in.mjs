@@ -4,6 +4,7 @@ import { checkLiveStep } from "../steps/check-live.mjs";
 import { signInStep } from "../steps/sign-in.mjs";
 import { signInAtKeycloak } from "./login-page.mjs";
 import { inOwnRealm } from "./own-realm.mjs";
+import { asAda } from "../steps/as-ada.mjs";
 
 /** An id and a secret that form encoding changes, and a colon, which separates them in the header. */
 const ENCODED = { id: "my app:ä/1", secret: "s+c %41:ß/=&~" };
@@ -118,22 +119,17 @@ function cancelledActionStep() {
     key: "cancelled-action",
     title:
       "The application sends the user to Keycloak to change the password (`kc_action`); the user cancels, and stays signed in.",
-    run: (stage) =>
-      stage.withApplication(application, async ({ newTab, origin }) => {
-        const tab = await newTab();
-        await tab.signIn("ada");
-        const back = new URLSearchParams({
-          scheme: "PRESERVE_ORIGIN_QP",
-          origin_url: `${origin}/guarded`,
-        });
-        await tab.page.goto(
-          `${origin}/idpauth/login/?kc_action=UPDATE_PASSWORD&${back.toString()}`,
-        );
-        await tab.page.getByRole("button", { name: "Cancel" }).click();
-        await tab.page.waitForURL(`${origin}/guarded`);
-        const { status } = await tab.fetch("/api/session");
-        return status === 200 ? undefined : `status ${status}, at ${tab.page.url()}`;
-      }),
+    run: asAda(application, async (tab, { origin }) => {
+      const back = new URLSearchParams({
+        scheme: "PRESERVE_ORIGIN_QP",
+        origin_url: `${origin}/guarded`,
+      });
+      await tab.page.goto(`${origin}/idpauth/login/?kc_action=UPDATE_PASSWORD&${back.toString()}`);
+      await tab.page.getByRole("button", { name: "Cancel" }).click();
+      await tab.page.waitForURL(`${origin}/guarded`);
+      const { status } = await tab.fetch("/api/session");
+      return status === 200 ? undefined : `status ${status}, at ${tab.page.url()}`;
+    }),
   };
 }
 
@@ -142,17 +138,14 @@ function changedEmailStep() {
   return {
     key: "changed-email",
     title: "The user's email address changes at Keycloak: the session has it after a refresh.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab }) => {
-        const tab = await newTab();
-        await tab.signIn("ada");
-        await changeUser(stage.server, { email: "lovelace@example.com" });
-        await eventually(async () => {
-          const { body } = await tab.fetch("/api/session");
-          return body.user?.email === "lovelace@example.com";
-        });
-        return undefined;
-      }),
+    run: asAda({}, async (tab, _application, stage) => {
+      await changeUser(stage.server, { email: "lovelace@example.com" });
+      await eventually(async () => {
+        const { body } = await tab.fetch("/api/session");
+        return body.user?.email === "lovelace@example.com";
+      });
+      return undefined;
+    }),
   };
 }
 

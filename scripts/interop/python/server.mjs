@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { seconds } from "../application/tab.mjs";
 import { newClientKey } from "../client-key.mjs";
 import { freePort, startProgram } from "../processes.mjs";
-import { installedPython, missing, VERSION } from "./installation.mjs";
+import { missingPython, pythonEnvironment } from "../python-environment.mjs";
 import { PASSWORD, signInAtProvider } from "./pages.mjs";
 import { steps } from "./steps.mjs";
 
@@ -19,22 +19,27 @@ const TOKEN_SECONDS = 6;
 /** Until what it logs has arrived. */
 const LOG_SECONDS = 0.3;
 const PROGRAM = path.join(import.meta.dirname, "provider.py");
+const environment = pythonEnvironment({
+  name: "canaille",
+  title: "Canaille",
+  folder: import.meta.dirname,
+});
 
 /** @type {import("../servers.mjs").Server} */
 export default {
   key: "python",
   title: "Canaille",
-  version: VERSION,
+  version: environment.version,
   notes:
     "Clients register themselves (RFC 7591), and users and groups come from Canaille's command line. Canaille's ID tokens live for an hour, and the run shortens that. Its refresh tokens end with the access token, so give access tokens more than an hour (`OAUTH2_TOKEN_EXPIRES_IN`; by default, they live for ten days).",
-  missing,
+  missing: missingPython,
   start,
   steps,
 };
 
 /** @param {string} folder */
 async function start(folder) {
-  const python = await installedPython();
+  const python = await environment.python();
   const port = await freePort();
   const env = {
     CANAILLE_CONFIG: path.join(folder, "canaille.toml"),
@@ -58,7 +63,7 @@ async function start(folder) {
   });
   const issuer = `http://localhost:${port}`;
   return {
-    version: VERSION,
+    version: environment.version,
     issuer,
     newClient: (/** @type {ClientWish} */ wish) => newClient(wish, { issuer, canaille }),
     signInAtProvider,

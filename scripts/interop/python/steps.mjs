@@ -1,17 +1,18 @@
 // What Canaille is asked for.
 import { checkLiveStep } from "../steps/check-live.mjs";
+import { consentRefusedStep } from "../steps/consent-refused.mjs";
 import { logoutAtProviderStep, logoutHereStep } from "../steps/logout.mjs";
 import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
 import { enterPassword } from "./pages.mjs";
 import { revocationStep } from "../steps/revocation.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
-import { signInStep } from "../steps/sign-in.mjs";
+import { groupsStep, signInPostStep, signInStep } from "../steps/sign-in.mjs";
 import { maxAgeStep } from "../steps/step-up.mjs";
 
 /** @type {readonly import("../servers.mjs").Step[]} */
 export const steps = [
-  checkLiveStep({ expectedCodes: ["W004"] }),
-  signInStep({ key: "sign-in-post", title: "A user signs in with `client_secret_post`." }),
+  checkLiveStep({ expectedCodes: ["W103"] }),
+  signInPostStep(),
   signInStep({
     key: "sign-in-basic",
     title:
@@ -22,7 +23,7 @@ export const steps = [
   }),
   {
     ...checkLiveStep({
-      expectedCodes: ["W004"],
+      expectedCodes: ["W103"],
       client: { method: "client_secret_basic", id: "interop-space", secret: "with a space" },
     }),
     key: "basic-space",
@@ -38,7 +39,12 @@ export const steps = [
       env: { IDP_CLIENT_ASSERTION_AUDIENCE: "token_endpoint" },
     },
   }),
-  consentRefusedStep(),
+  consentRefusedStep({
+    async refuse(page) {
+      await enterPassword(page, "grace");
+      await page.getByRole("button", { name: "Deny" }).click();
+    },
+  }),
   groupsStep(),
   refreshRaceStep({}, 1),
   killedProcessStep(),
@@ -71,44 +77,6 @@ async function takeConsentBack({ stage, page }) {
   const card = page.locator(".card", { hasText: origin });
   await card.getByText("Revoke access").click();
   await card.getByText("Restore access").waitFor();
-}
-
-/** @returns {import("../servers.mjs").Step} */
-function consentRefusedStep() {
-  return {
-    key: "consent-refused",
-    title: "A user who refuses consent is back in the application, signed out, and can try again.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab, origin }) => {
-        const { page, probe } = await newTab();
-        await page.goto(`${origin}/guarded`);
-        await enterPassword(page, "grace");
-        await page.getByRole("button", { name: "Deny" }).click();
-        await page.waitForURL((url) => url.origin === origin);
-        const shown = await page.locator("body").innerText();
-        if (!shown.includes("access_denied")) return `the page shows ${shown.slice(0, 200)}`;
-        const { authenticated } = await probe();
-        return authenticated === false ? undefined : "the user is signed in";
-      }),
-  };
-}
-
-/** @returns {import("../servers.mjs").Step} */
-function groupsStep() {
-  return {
-    key: "groups",
-    title: "The `groups` claim opens a route for members of the group, and for nobody else.",
-    run: (stage) =>
-      stage.withApplication({}, async ({ newTab }) => {
-        const [ada, grace] = [await newTab(), await newTab()];
-        await ada.signIn("ada");
-        await grace.signIn("grace");
-        const [member, other] = [await ada.fetch("/admins"), await grace.fetch("/admins")];
-        return member.status === 200 && other.status === 403
-          ? undefined
-          : `status ${member.status} for a member, ${other.status} for another user`;
-      }),
-  };
 }
 
 /** @returns {import("../servers.mjs").Step} */

@@ -33,3 +33,12 @@ export function revokedStep({ key, title, revoke, application = {} }) {
       }),
   };
 }
+
+/**
+ * @param {import("../servers.mjs").Step} step that changes something at the server
+ * @param {(server: any) => Promise<void>} restore puts it back, however the step went
+ * @returns {import("../servers.mjs").Step}
+ */
+export function restoredStep({ run, ...step }, restore) {
+  return { ...step, run: (stage) => run(stage).finally(() => restore(stage.server)) };
+}

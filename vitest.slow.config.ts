@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+/** For tests that wait for minutes. No other command runs them. */
+export default defineConfig({
+  resolve: { tsconfigPaths: true },
+  test: {
+    pool: "forks",
+    include: ["test/**/*.slow.ts"],
+    testTimeout: 1_200_000,
+    hookTimeout: 300_000,
+  },
+});
