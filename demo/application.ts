@@ -17,7 +17,6 @@ export interface ApplicationParts {
   readonly processName: string | undefined;
 }
 
-const BROWSERS = /Edg|Firefox|Chrome|Safari/;
 /** How recently a user who transfers money must have signed in, in seconds. */
 const TRANSFER_MAX_AGE_SECONDS = 60;
 
@@ -34,7 +33,6 @@ export function createApplication({ env, store, clock, ordersUrl, processName }:
     clock,
     apis: { orders: { url: ordersUrl, path: "/api/orders/" } },
     clientData: ({ provider, claims }) => ({ provider, age: ageOf(claims) }),
-    sessionLabel: (request) => BROWSERS.exec(request.header("user-agent") ?? "")?.[0],
     pages: { name: "idpauth demo", homeHref: "/" },
   });
   auth.mount(app); // /idpauth/login/, /idpauth/logout/, /idpauth/session, …

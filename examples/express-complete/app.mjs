@@ -23,7 +23,6 @@ export function createApp({ redis, notices, telemetry, ordersUrl }, options) {
     ...options, // everything else comes from the environment
     store: redisStore(redis),
     apis: { orders: { url: ordersUrl, path: "/api/orders/", provider: "company" } },
-    sessionLabel: (request) => request.header("user-agent"),
     log: telemetry.log,
     onSignIn: ({ claims, user }) => saveUser(redis, claims, user),
   });

@@ -9,11 +9,15 @@ const api = await createApi({ issuer: IDP_ISSUER });
 const address = await api.listen({ port: Number(API_PORT), host: "127.0.0.1" });
 
 const { app, auth } = await createApp(`${address}/`);
-const { port } = new URL(await app.listen({ port: Number(PORT), host: "localhost" }));
+const { port } = new URL(await app.listen({ port: Number(PORT), host: "127.0.0.1" }));
 console.log(`http://localhost:${port}/`);
 
 process.once("SIGTERM", async () => {
   void app.close(); // no new connections
   await auth.close(); // closes streams and sockets, and waits for running refreshes
-  await api.close();
+  void api.close();
+  setTimeout(() => {
+    for (const { server } of [app, api]) server.closeAllConnections(); // half requests of strangers
+    for (const socket of api.websocketServer.clients) socket.terminate(); // whoever doesn't respond
+  }, 2000).unref();
 });

@@ -1,3 +1,4 @@
+import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 /**
@@ -18,5 +19,6 @@ const server = {
 };
 
 export default defineConfig({
+  plugins: [react()], // an edit keeps the page, and what you have typed
   server: { port: 3000, strictPort: true, proxy: { "/api": server, "/idpauth": server } },
 });

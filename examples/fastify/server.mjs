@@ -46,12 +46,13 @@ app.setErrorHandler((error, request, reply) => {
 });
 
 const { PORT = 3000 } = process.env;
-const address = await app.listen({ port: Number(PORT), host: "localhost" });
+const address = await app.listen({ port: Number(PORT), host: "127.0.0.1" });
 console.log(`http://localhost:${new URL(address).port}/`);
 
 process.once("SIGTERM", async () => {
   void app.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
+  setTimeout(() => app.server.closeAllConnections(), 2000).unref(); // half requests of strangers
 });
 
 /** @param {string} title @param {string} body */

@@ -28,8 +28,7 @@ const routes = {
 
   "/api/reports": auth.idpRequired(async (request) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which
-    // is always fresh.
+    // For a call to your API: `await auth.getAccessToken(request)`, which is always fresh.
     return Response.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };
@@ -76,4 +75,5 @@ const server = serve({ fetch: answer, port: Number(process.env["PORT"] ?? 3000) 
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
+  setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), 2000).unref(); // half requests of strangers
 });

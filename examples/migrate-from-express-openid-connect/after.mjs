@@ -1,17 +1,13 @@
 // The application after the migration, with idpauth alone.
-// #region after
 import express from "express";
 import { hasClaim } from "idpauth";
 import { idpAuth } from "idpauth/express";
 import { sqliteStore } from "idpauth/sqlite";
 import { clearOldCookies } from "./old-cookies.mjs";
-// #endregion
 import { listen } from "./listen.mjs";
 import { ordersUrl } from "./orders-api.mjs";
 import { accountPage, adminPage, homePage, ordersPage } from "./pages.mjs";
 import { userIdOf } from "./users.mjs";
-
-// #region after
 
 const app = express();
 
@@ -26,6 +22,7 @@ const auth = idpAuth({
   apis: { orders: { url: ordersUrl } },
   onSignIn: ({ claims }) => ({ data: { userId: userIdOf(claims) } }),
 });
+// #region addresses
 auth.mount(app);
 app.use(clearOldCookies);
 
@@ -36,6 +33,7 @@ app.get("/login", (req, res) => {
 app.get("/logout", (req, res) => {
   res.redirect("/idpauth/logout/");
 });
+// #endregion
 
 app.get("/", async (req, res) => {
   const session = await auth.getSession(req);
@@ -44,7 +42,12 @@ app.get("/", async (req, res) => {
 
 app.get("/account", auth.idpRequired, async (req, res) => {
   const { claims, data } = await auth.requireSession(req);
-  res.send(accountPage(claims, data.userId));
+  res.send(accountPage(claims, data));
+});
+
+app.post("/theme", auth.idpRequired, async (req, res) => {
+  await auth.updateData(req, (data) => ({ ...data, theme: "dark" }));
+  res.redirect("/account");
 });
 
 app.get("/orders", auth.idpRequired, async (req, res) => {
@@ -60,6 +63,5 @@ app.get("/admin", admin, async (req, res) => {
 });
 
 app.use(auth.errorHandler);
-// #endregion
 
 listen(app, auth);

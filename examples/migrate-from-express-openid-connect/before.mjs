@@ -32,7 +32,12 @@ app.get("/", (req, res) => {
 });
 
 app.get("/account", requiresAuth(), (req, res) => {
-  res.send(accountPage(req.oidc.user, req.appSession.userId));
+  res.send(accountPage(req.oidc.user, req.appSession));
+});
+
+app.post("/theme", requiresAuth(), (req, res) => {
+  req.appSession.theme = "dark";
+  res.redirect("/account");
 });
 
 app.get("/orders", requiresAuth(), async (req, res) => {

@@ -9,6 +9,14 @@ export function useBothSessions(auth) {
         res.oidc.logout = () => res.redirect("/idpauth/logout/");
       }
       res.locals.data = session?.data ?? req.appSession;
+      // Replaces assignments to `req.appSession`.
+      res.locals.updateData = async (change) => {
+        const changed =
+          session === null
+            ? Object.assign(req.appSession, change(req.appSession))
+            : await auth.updateData(req, change);
+        res.locals.data = changed ?? {}; // null: the user has signed out in the meantime
+      };
       // A user with an idpauth session switches accounts at idpauth, which wins over the old session.
       if (session !== null || process.env.SIGN_IN_WITH === "idpauth")
         res.oidc.login = ({ returnTo, authorizationParams: params } = {}) =>

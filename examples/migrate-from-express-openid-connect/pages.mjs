@@ -6,8 +6,12 @@ export const homePage = (user) =>
     ? page("Home", `<p>You are ${escapeHtml(user.name)}.</p><p><a href="/logout">Sign out</a></p>`)
     : page("Home", '<p>You are signed out.</p><p><a href="/login">Sign in</a></p>');
 
-export const accountPage = (user, userId) =>
-  page("Account", `<p>You are ${escapeHtml(user.name)}, user ${userId}.</p>`);
+export const accountPage = (user, { userId, theme = "light" }) =>
+  page(
+    "Account",
+    `<p>You are ${escapeHtml(user.name)}, user ${userId}. Your theme is ${escapeHtml(theme)}.</p>` +
+      '<form method="post" action="/theme"><button>Dark theme</button></form>',
+  );
 
 export const ordersPage = (orders) =>
   page("Orders", `<ul>${orders.map((order) => `<li>${escapeHtml(order)}</li>`).join("")}</ul>`);

@@ -59,7 +59,12 @@ app.get("/", (req, res) => {
 
 // #region unmoved
 app.get("/account", requiresAuth(), (req, res) => {
-  res.send(accountPage(req.oidc.user, res.locals.data.userId)); // was req.appSession.userId
+  res.send(accountPage(req.oidc.user, res.locals.data)); // was req.appSession
+});
+
+app.post("/theme", requiresAuth(), async (req, res) => {
+  await res.locals.updateData((data) => ({ ...data, theme: "dark" })); // was req.appSession.theme = "dark"
+  res.redirect("/account");
 });
 // #endregion
 

@@ -1,17 +1,13 @@
 // The application after the migration, with idpauth alone. express-session keeps the cart.
-// #region after
 import express from "express";
 import { idpAuth } from "idpauth/express";
 import { sqliteStore } from "idpauth/sqlite";
 import { appSession } from "./session.mjs";
 import { setUser } from "./user.mjs";
 import { saveUser } from "./users.mjs";
-// #endregion
 import { listen } from "./listen.mjs";
 import { ordersOf } from "./orders-api.mjs";
 import { accountPage, homePage, ordersPage } from "./pages.mjs";
-
-// #region after
 
 const app = express();
 const auth = idpAuth({
@@ -21,6 +17,7 @@ const auth = idpAuth({
   authLogoutRedirectUrl: "/",
   onSignIn: ({ claims }) => ({ data: { userId: saveUser(claims).id } }),
 });
+// #region mount
 app.use(appSession);
 app.get("/idpauth/logout", (req, res, next) => req.session.regenerate(next)); // empties the cart
 auth.mount(app);
@@ -33,6 +30,7 @@ app.get(["/login", "/login/callback"], (req, res) => {
 app.get("/logout", (req, res) => {
   res.redirect("/idpauth/logout/");
 });
+// #endregion
 
 app.get("/", (req, res) => {
   res.send(homePage(req.user, req.session.cart));
@@ -52,6 +50,5 @@ app.get("/orders", auth.idpRequired, async (req, res) => {
 });
 
 app.use(auth.errorHandler);
-// #endregion
 
 listen(app, auth);

@@ -4,7 +4,7 @@ import { Strategy } from "openid-client/passport";
 import passport from "passport";
 import { findUser, saveUser } from "./users.mjs";
 
-const { BASE_URL, IDP_ISSUER, IDP_CLIENT_ID, IDP_CLIENT_SECRET, SCOPE } = process.env;
+const { BASE_URL, IDP_ISSUER, IDP_CLIENT_ID, IDP_CLIENT_SECRET } = process.env;
 const config = await client.discovery(
   new URL(IDP_ISSUER),
   IDP_CLIENT_ID,
@@ -16,7 +16,11 @@ const config = await client.discovery(
 passport.use(
   "openid",
   new Strategy(
-    { config, scope: SCOPE, callbackURL: `${BASE_URL}/login/callback` },
+    {
+      config,
+      scope: "openid email profile offline_access",
+      callbackURL: `${BASE_URL}/login/callback`,
+    },
     (tokens, verified) => {
       verified(null, { ...saveUser(tokens.claims()), tokens: tokensOf(tokens) });
     },

@@ -1,7 +1,7 @@
 // The application's user table, in SQLite.
-import Database from "better-sqlite3";
+import { DatabaseSync } from "node:sqlite";
 
-export const database = new Database("shop.db");
+export const database = new DatabaseSync("shop.db");
 database.exec(`create table if not exists users (
   id integer primary key, iss text, sub text, name text, email text, unique (iss, sub)
 )`);

@@ -40,3 +40,8 @@ const server = createServer(async (request, response) => {
 server.listen(Number(process.env["PORT"] ?? 4000), "127.0.0.1", () => {
   console.log(`http://localhost:${server.address().port}/`);
 });
+
+process.once("SIGTERM", () => {
+  server.close(); // requests that have begun get their response
+  setTimeout(() => server.closeAllConnections(), 3000).unref(); // half requests of strangers
+});

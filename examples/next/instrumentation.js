@@ -6,5 +6,8 @@ export async function register() {
   auth.start();
   // Next.js itself waits for the other requests, and exits.
   // `process` alone makes `next build` warn about the Edge runtime.
-  globalThis.process.once("SIGTERM", () => void auth.close());
+  globalThis.process.once("SIGTERM", async () => {
+    await auth.close(); // ends event streams, and waits for running refreshes
+    setTimeout(() => globalThis.process.exit(), 2000).unref(); // half requests of strangers
+  });
 }

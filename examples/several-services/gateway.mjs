@@ -20,4 +20,8 @@ auth.mount(app);
 for (const name of names) app.use(auth.proxyApi(name));
 app.use(express.static("public"));
 const server = app.listen(process.env["PORT"] ?? 3000);
-process.once("SIGTERM", () => [server.close(), auth.close({ timeout: 35 })]);
+process.once("SIGTERM", async () => {
+  server.close(); // no new connections
+  await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+});

@@ -56,6 +56,8 @@ def check(authorization):
 
 
 class Reports(BaseHTTPRequestHandler):
+    timeout = 3  # seconds that a client may be silent; otherwise, half a request would hold the end
+
     def do_GET(self):
         status, found = check(self.headers.get("Authorization"))
         body = [{"report": "Visitors", "for": found}] if status == 200 else {"error": found}

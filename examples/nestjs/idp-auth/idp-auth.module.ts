@@ -1,3 +1,4 @@
+import type { Server } from "node:http";
 import {
   Inject,
   Module,
@@ -54,8 +55,11 @@ export class IdpAuthModule implements NestModule, BeforeApplicationShutdown, OnA
 
   /** Nest calls this before it closes the server, which would wait for open streams. */
   beforeApplicationShutdown(): void {
+    const server = this.host.httpAdapter.getHttpServer() as Server;
     // not awaited: Nest closes the server meanwhile
-    void this.auth.close({ timeout: 35 });
+    void this.auth.close({ timeout: 35 }).then(() => {
+      setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+    });
   }
 
   /** Nest calls this after the server has closed. A refresh outlives its request. */

@@ -22,9 +22,18 @@ const ORIGIN = new URL(process.env["BASE_URL"] ?? "").origin;
 export class NoticesGateway implements OnGatewayInit, OnGatewayConnection {
   @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
 
-  /** Guards the handshake of every connection. */
+  /** Guards the handshake of every connection, and ends it if the browser stays after its session. */
   afterInit(server: Server): void {
+    // Without a listener, a connection that breaks off during the handshake ends the process.
+    server.httpServer.prependListener("upgrade", (_request, connection) => {
+      connection.on("error", () => connection.destroy());
+    });
     server.engine.use(this.auth.idpRequired);
+    server.engine.use((request: Request, _response: unknown, next: () => void) => {
+      const destroy = () => setTimeout(() => request.socket.destroy(), 1000);
+      this.auth.whenEnded(request).addEventListener("abort", destroy, { once: true });
+      next();
+    });
   }
 
   handleConnection(socket: Socket): void {

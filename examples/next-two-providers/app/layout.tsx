@@ -6,7 +6,7 @@ export default async function Layout({ children }: { children: ReactNode }) {
   return (
     <html lang="en">
       <body>
-        <Shell initialState={await auth.clientState()}>{children}</Shell>
+        <Shell initialState={await auth.clientState({ ifUnavailable: null })}>{children}</Shell>
       </body>
     </html>
   );

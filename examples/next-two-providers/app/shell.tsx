@@ -1,6 +1,6 @@
 "use client";
 
-import type { ProbeDetails } from "idpauth/client";
+import type { ClientState } from "idpauth/client";
 import "idpauth/client/warning";
 import { pageClient, ServerContent, SessionProvider, SignedIn } from "idpauth/react";
 import Link from "next/link";
@@ -14,7 +14,8 @@ export function Shell({
   initialState,
   children,
 }: {
-  initialState: ProbeDetails;
+  /** Null in an outage. */
+  initialState: ClientState | null;
   children: ReactNode;
 }) {
   const path = usePathname();
@@ -36,7 +37,7 @@ export function Shell({
           <button onClick={() => void client.signOut()}>Sign out</button>
         </SignedIn>
       </nav>
-      <ServerContent account={initialState.account} refresh={useRouter().refresh}>
+      <ServerContent account={initialState?.account ?? null} refresh={useRouter().refresh}>
         <main>{children}</main>
       </ServerContent>
       <idpauth-warning />

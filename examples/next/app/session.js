@@ -21,7 +21,7 @@ export function Session({ initialState, children }) {
       <header>
         Hello, <UserName />. <SignOut />
       </header>
-      <ServerContent account={initialState.account} refresh={refresh}>
+      <ServerContent account={initialState?.account ?? null} refresh={refresh}>
         {children}
       </ServerContent>
       <SignedOut>

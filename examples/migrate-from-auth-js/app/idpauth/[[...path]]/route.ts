@@ -1,0 +1,3 @@
+import { auth } from "../../../lib/auth";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = auth.handlers;

@@ -1,0 +1,7 @@
+import { redirect } from "next/navigation";
+import { endOldSession } from "../../lib/old-auth";
+
+export async function GET() {
+  await endOldSession();
+  redirect("/idpauth/logout/");
+}
