@@ -1,6 +1,3 @@
-/** How often a word is added, because a page that is about something says so often. */
-const COPIES = 4;
-
 /**
  * What people type into the search that a section's text does not contain, by page and by the
  * anchor of a heading. The search adds the words to the section, and no reader sees them. An empty
@@ -9,6 +6,9 @@ const COPIES = 4;
  * @type {Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>}
  */
 export const ALIASES = {
+  "index.md": {
+    "": ["what is idpauth", "overview", "introduction", "about idpauth"],
+  },
   "about/compare.md": {
     "": [
       "comparison",
@@ -24,8 +24,20 @@ export const ALIASES = {
       "NextAuth",
     ],
   },
-  "about/evidence.md": {
-    "": ["audit", "security audit", "penetration test", "certification"],
+  "about/instead-of-a-service.md": {
+    "": [
+      "price",
+      "pricing",
+      "cost",
+      "total cost of ownership",
+      "build or buy",
+      "keycloak-connect",
+      "Stytch",
+      "Descope",
+      "Firebase Auth",
+      "Supabase Auth",
+      "nextjs-auth0",
+    ],
   },
   "about/not-supported.md": {
     "": [
@@ -53,8 +65,23 @@ export const ALIASES = {
     ],
     "mobile-and-desktop-apps": ["iOS", "Android", "native app", "Electron", "React Native"],
   },
+  "how-to/html-libraries.md": {
+    "": ["Hotwire", "hx-boost", "hypermedia", "HX-Redirect"],
+    "prefetched-links": ["prefetch", "prerender", "instant.page", "hover", "signed out on hover"],
+  },
   "about/project.md": {
-    "": ["license", "MIT", "maintainers", "provenance", "SBOM", "funding"],
+    "": [
+      "license",
+      "MIT",
+      "maintainers",
+      "provenance",
+      "SBOM",
+      "funding",
+      "price",
+      "contribute",
+      "contributing",
+      "test results",
+    ],
     "if-development-stops": ["abandoned", "unmaintained"],
   },
   "about/questions.md": {
@@ -182,7 +209,14 @@ export const ALIASES = {
     "": ["benchmark", "latency", "throughput", "overhead", "requests per second"],
   },
   "explanation/security.md": {
-    "": ["security audit", "pentest", "threats", "token storage"],
+    "": [
+      "security audit",
+      "pentest",
+      "penetration test",
+      "certification",
+      "threats",
+      "token storage",
+    ],
   },
   "how-to/access-logs.md": {
     "": ["request log", "pino", "morgan", "log the user", "redact", "logging", "logs", "winston"],
@@ -202,8 +236,39 @@ export const ALIASES = {
   "how-to/fetch-frameworks.md": {
     "": ["Remix", "Nuxt", "SolidStart", "Elysia"],
   },
+  "how-to/http-clients.md": {
+    "": [
+      "react-query",
+      "ReactQuery",
+      "vue-query",
+      "useQuery",
+      "useSWR",
+      "ky",
+      "interceptor",
+      "fetch wrapper",
+      "retry",
+      "clear cache on logout",
+    ],
+  },
   "how-to/keys.md": {
     "": ["private_key_jwt", "client assertion", "certificate", "JWKS"],
+  },
+  "how-to/leavers.md": {
+    "": [
+      "offboarding",
+      "offboard",
+      "deprovisioning",
+      "deprovision",
+      "leaver",
+      "employee leaves",
+      "dismissed",
+      "terminated employee",
+      "disabled account",
+      "access revocation time",
+      "SCIM",
+      "joiner mover leaver",
+    ],
+    "entra-id": ["revoke sessions", "continuous access evaluation", "CAE"],
   },
   "how-to/live-connections.md": {
     "": ["SSE", "server-sent events", "EventSource", "socket.io", "ws"],
@@ -214,11 +279,27 @@ export const ALIASES = {
   "how-to/nextjs.md": {
     "": ["nextjs", "app router", "server actions", "middleware"],
   },
+  "how-to/night.md": {
+    "": [
+      "runbook",
+      "on-call",
+      "on call",
+      "oncall",
+      "playbook",
+      "pager",
+      "incident",
+      "outage",
+      "3 a.m.",
+      "nobody can sign in",
+      "login failures",
+      "SRE",
+    ],
+  },
   "how-to/operations.md": {
     "": ["metrics", "Prometheus", "Grafana", "observability"],
   },
   "how-to/production.md": {
-    "": ["production", "checklist", "go live", "hardening"],
+    "": ["production", "production ready", "checklist", "go live", "hardening"],
   },
   "how-to/proxy.md": {
     "": ["API gateway", "http-proxy-middleware", "BFF proxy"],
@@ -235,6 +316,8 @@ export const ALIASES = {
       "session expires",
       "stay signed in",
       "remember me",
+      "cookie size",
+      "cookie too large",
       "logged out after an hour",
       "autoscaling",
     ],
@@ -245,6 +328,19 @@ export const ALIASES = {
       "sticky sessions",
       "horizontal scaling",
       "session lost",
+    ],
+  },
+  "how-to/same-settings.md": {
+    "": [
+      "microservices",
+      "shared configuration",
+      "shared settings",
+      "preset",
+      "company defaults",
+      "platform team",
+      "monorepo",
+      "centralized configuration",
+      "fleet",
     ],
   },
   "how-to/several-components.md": {
@@ -283,7 +379,7 @@ export const ALIASES = {
     ],
   },
   "how-to/single-page-applications.md": {
-    "": ["SPA", "front end", "frontend", "axios"],
+    "": ["SPA", "front end", "frontend"],
   },
   "how-to/step-up.md": {
     "": ["MFA", "2FA", "multi-factor", "step up", "acr_values", "max_age", "reauthenticate"],
@@ -439,7 +535,7 @@ export const ALIASES = {
     "": ["OneLogin", "Ping", "ADFS", "FusionAuth", "Logto", "Apple", "GitHub"],
   },
   "providers/self-hosted.md": {
-    "": ["Authelia", "Kanidm", "Dex"],
+    "": ["Authelia", "Kanidm"],
   },
   "reference/accessors.md": {
     "the-accessors": ["get_credentials", "check_idp_authentication", "revoke_idp_token"],
@@ -474,6 +570,7 @@ export const ALIASES = {
     ],
   },
   "reference/glossary.md": {
+    times: ["timestamps", "epoch seconds", "last login", "last seen", "login time", "iat"],
     "": [
       "terms",
       "definitions",
@@ -490,6 +587,9 @@ export const ALIASES = {
     "": ["GDPR", "personal data", "PII", "privacy", "data protection", "right to erasure", "DSGVO"],
     cookies: ["cookie banner", "cookie consent", "cookie list", "ePrivacy"],
   },
+  "reference/settings-login.md": {
+    idp_trusted_audiences: ["several audiences", "multiple audiences", "aud"],
+  },
   "reference/settings.md": {
     "": [
       "environment variables",
@@ -500,19 +600,23 @@ export const ALIASES = {
       "session timeout",
     ],
   },
-  "reference/specification-names.md": {
-    "": [
-      "get_credentials",
-      "idp_required",
-      "getCredentials",
-      "snake_case",
-      "Python names",
-      "mapping",
-    ],
-    "departures-from-its-letter": ["differences from the specification", "deviations"],
-  },
   "reference/threat-model.md": {
     "": ["white paper", "whitepaper", "STRIDE", "threat modelling", "pentest", "attack surface"],
+    "attacks-by-name": [
+      "session fixation",
+      "session hijacking",
+      "cookie tossing",
+      "cookie injection",
+      "login CSRF",
+      "IdP mix-up",
+      "open redirect",
+      "open redirector",
+      "clickjacking",
+      "UI redressing",
+      "token theft",
+      "XSS",
+      "replay attack",
+    ],
   },
   "start/nextjs.md": {
     "": ["nextjs", "next"],
@@ -524,26 +628,3 @@ export const ALIASES = {
     "": ["intranet", "internal tool"],
   },
 };
-
-/**
- * Adds a page's words after the headings to which they belong.
- *
- * @param {string} html of the page
- * @param {string} page such as "how-to/sessions.md"
- * @param {typeof ALIASES} [aliases]
- * @returns {string}
- */
-export function withAliases(html, page, aliases = ALIASES) {
-  return Object.entries(aliases[page] ?? {}).reduce((text, [anchor, words]) => {
-    const heading =
-      anchor === ""
-        ? /<h1[^>]*>.*?<\/h1>/s
-        : new RegExp(`<h[2-6] id="${anchor}"[^>]*>.*?</h[2-6]>`, "s");
-    if (!heading.test(text))
-      throw new Error(`site/.vitepress/aliases.mjs: ${page} has no heading "${anchor}".`);
-    return text.replace(
-      heading,
-      (found) => `${found}${`<p>${words.join(". ")}.</p>`.repeat(COPIES)}`,
-    );
-  }, html);
-}

@@ -2,8 +2,8 @@
 // repository, the npm package and the site.
 import { fileURLToPath } from "node:url";
 import { richImages } from "./figures.mjs";
-import { described, ICONS, shareHead, VERSION } from "./head.mjs";
-import { searchableHtml } from "./search-index.mjs";
+import { firstScreen } from "./first-screen.mjs";
+import { described, ICONS, LICENSE, shareHead, SOURCE, VERSION } from "./head.mjs";
 import { fittingTables } from "./tables.mjs";
 import { tabs } from "./tabs.mjs";
 
@@ -11,6 +11,9 @@ import { tabs } from "./tabs.mjs";
 const HOME = {
   frontmatter: { sidebar: false, aside: false, outline: false, next: false, pageClass: "home" },
 };
+
+/** A page that is generated from the types. */
+const TYPES = { frontmatter: { pageClass: "types" } };
 
 /** @type {import("vitepress").UserConfig} */
 export default {
@@ -24,9 +27,20 @@ export default {
   // In the page, a repository would show the home page's front matter as a table.
   transformPageData: (page, context) => ({
     ...(page.relativePath === "index.md" && HOME),
+    ...(page.relativePath.startsWith("api/") && TYPES),
     ...described(page, context),
   }),
-  vite: { publicDir: fileURLToPath(new URL("../public", import.meta.url)) },
+  vite: {
+    publicDir: fileURLToPath(new URL("../public", import.meta.url)),
+    resolve: {
+      alias: [
+        {
+          find: /^.*\/VPLocalSearchBox\.vue$/,
+          replacement: fileURLToPath(new URL("theme/SearchBox.vue", import.meta.url)),
+        },
+      ],
+    },
+  },
   outDir: "dist",
   cacheDir: "node_modules/.cache/vitepress",
   // Addresses of the application that a page describes.
@@ -36,32 +50,24 @@ export default {
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) =>
-      void markdown.use(repositoryLinks).use(richImages).use(tabs).use(fittingTables),
+      void markdown
+        .use(repositoryLinks)
+        .use(richImages)
+        .use(tabs)
+        .use(fittingTables)
+        .use(firstScreen)
+        .use(facts),
     languageAlias: { caddy: "nginx", haproxy: "nginx" },
   },
   themeConfig: {
     logo: { light: "/logo-light.svg", dark: "/logo-dark.svg", alt: "" },
-    // The theme adds it to the menu.
+    // The theme adds it to the menu, and all three to the footer.
     version: VERSION,
+    license: LICENSE,
+    source: SOURCE,
     outline: [2, 3],
-    search: {
-      provider: "local",
-      options: {
-        /**
-         * @param {string} source
-         * @param {import("vitepress").MarkdownEnv} env
-         * @param {{ render(source: string, env: unknown): string }} markdown
-         */
-        _render(source, env, markdown) {
-          const html = markdown.render(source, env);
-          return env.frontmatter?.["search"] === false
-            ? ""
-            : searchableHtml(html, env.relativePath);
-        },
-        // With the text of what it finds. The theme adds the options for queries.
-        detailedView: true,
-      },
-    },
+    // The theme's button and keys for the search. The box is the site's own, see `vite`.
+    search: { provider: "local" },
     docFooter: { prev: "Previous", next: "Next" },
   },
 };
@@ -85,6 +91,23 @@ function repositoryLinks(/** @type {import("markdown-it").default} */ markdown) 
         } else if (token.type === "link_close" && open.pop()) token.tag = "span";
       }
     }
+  });
+}
+
+/**
+ * Marks what site/reference/shorter.mjs writes about a type and a function, next to their texts.
+ */
+function facts(/** @type {import("markdown-it").default} */ markdown) {
+  markdown.core.ruler.push("facts", ({ tokens, env }) => {
+    if (!/^(?:api\/|reference\/accessors)/.test(env.relativePath ?? "")) return;
+    for (const [index, token] of tokens.entries())
+      if (
+        token.type === "paragraph_open" &&
+        /^(?:Inherited|Extends|Implements|Type parameters|Parameters|Returns|Throws)\b:? /.test(
+          tokens[index + 1]?.content ?? "",
+        )
+      )
+        token.attrJoin("class", "fact");
   });
 }
 

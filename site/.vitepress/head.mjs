@@ -1,19 +1,28 @@
 // What a page's <head> says of it: its description, and what a link to the page shows elsewhere.
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { readProject } from "../../scripts/project-links.mjs";
+import { missingAddresses, readProject } from "../../scripts/project-links.mjs";
+import { DESCRIPTIONS } from "./descriptions.mjs";
 
 /** The most letters that search engines show. */
 const LONGEST = 160;
 
-const { documentation } = readProject();
+const project = readProject();
+const { documentation } = project;
+const isReleased = missingAddresses(project).length === 0;
 
-export const { version } = /** @type {{ version: string }} */ (
+export const { version, license: LICENSE } = /** @type {{ version: string, license: string }} */ (
   JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
 );
 
-/** In the menu: the version that the pages are about. */
-export const VERSION = { text: version, link: "/about/changelog" };
+/** In the menu and the footer: the version that the pages are about. */
+export const VERSION = {
+  text: isReleased ? version : `${version}, not released`,
+  link: "/about/changelog",
+};
+
+/** The address of the source. Empty: there is none yet. */
+export const SOURCE = isReleased ? project.repository : "";
 
 // The types are written here, because the type check runs before the site's packages are installed.
 /** @typedef {[string, Record<string, string>]} HeadElement */
@@ -77,9 +86,12 @@ function cut(text) {
  * @param {{ filePath: string }} page
  * @param {{ siteConfig: { srcDir: string } }} context
  */
-export function described(page, { siteConfig }) {
-  const file = path.join(siteConfig.srcDir, page.filePath);
-  return { description: descriptionOf(readFileSync(file, "utf8")) };
+export function described({ filePath }, { siteConfig }) {
+  const file = path.join(siteConfig.srcDir, filePath);
+  const own = DESCRIPTIONS[filePath];
+  return {
+    description: own === undefined ? descriptionOf(readFileSync(file, "utf8")) : plain(own),
+  };
 }
 
 /**

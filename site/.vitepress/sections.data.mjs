@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { withTitles } from "./sidebar.mjs";
+import { APART, SECTIONS, withTitles } from "./sidebar.mjs";
 
 const PAGES = fileURLToPath(new URL("../pages", import.meta.url));
 
@@ -14,12 +14,12 @@ export default {
 
 /**
  * @param {string} pages the folder of the site's pages
- * @returns {import("./sidebar.mjs").GroupItem[]}
+ * @returns {import("./sidebar.mjs").GroupItem[]} the sections, and what is apart from them
  */
 export function readSections(pages) {
   /** @type {import("./sidebar.mjs").ReferencePage[]} what scripts/site-reference.mjs wrote */
   const reference = JSON.parse(readFileSync(path.join(pages, "api/pages.json"), "utf8"));
-  return withTitles((page) => titleOf(pages, page), reference);
+  return withTitles((page) => titleOf(pages, page), reference, [...SECTIONS, APART]);
 }
 
 /**

@@ -24,9 +24,9 @@
 const REFERENCE = "api";
 
 /**
- * The tree of the site. Each page stands in it once, and the first one of a section is its start
- * page. Each section is an entry of the menu at the top, and has a menu of its own beside its
- * pages.
+ * The tree of the site. Each page stands in it or in {@link APART} once, and the first one of a
+ * section is its start page. Each section is an entry of the menu at the top, and has a menu of its
+ * own beside its pages.
  *
  * @type {readonly Group[]}
  */
@@ -65,6 +65,8 @@ export const SECTIONS = [
           "how-to/fetch-frameworks",
           "how-to/single-page-applications",
           "how-to/react-vue-svelte",
+          "how-to/http-clients",
+          "how-to/html-libraries",
         ],
       },
       {
@@ -80,7 +82,12 @@ export const SECTIONS = [
       },
       {
         text: "Sessions and signing out",
-        pages: ["how-to/sessions", "how-to/signing-out", "how-to/live-connections"],
+        pages: [
+          "how-to/sessions",
+          "how-to/signing-out",
+          "how-to/leavers",
+          "how-to/live-connections",
+        ],
       },
       {
         text: "APIs and services",
@@ -89,6 +96,7 @@ export const SECTIONS = [
           "how-to/proxy",
           "how-to/write-an-api",
           "how-to/several-services",
+          "how-to/same-settings",
           "about/other-callers",
         ],
       },
@@ -111,6 +119,7 @@ export const SECTIONS = [
           "providers/auth0",
           "providers/okta",
           "providers/cognito",
+          "providers/apple",
           "providers/self-hosted",
           "providers/generic",
         ],
@@ -139,7 +148,10 @@ export const SECTIONS = [
         text: "Monitor",
         pages: ["how-to/operations", "how-to/telemetry", "how-to/access-logs", "how-to/audit-log"],
       },
-      { text: "Find errors", pages: ["how-to/troubleshooting", "reference/check-live"] },
+      {
+        text: "Find errors",
+        pages: ["how-to/night", "how-to/troubleshooting", "reference/check-live"],
+      },
     ],
   },
   {
@@ -163,7 +175,6 @@ export const SECTIONS = [
           "reference/errors",
           "reference/provider-responses",
           "reference/events",
-          "reference/telemetry",
           "reference/personal-data",
           "reference/compatibility",
         ],
@@ -182,7 +193,7 @@ export const SECTIONS = [
       },
       { text: "In the browser", pages: ["reference/client", "reference/react"] },
       { text: "Development and tests", pages: ["reference/provider", "reference/testing"] },
-      { text: "Names and terms", pages: ["reference/specification-names", "reference/glossary"] },
+      "reference/glossary",
       REFERENCE,
     ],
   },
@@ -205,6 +216,7 @@ export const SECTIONS = [
         text: "Decide",
         pages: [
           "about/compare",
+          "about/instead-of-a-service",
           "about/not-supported",
           "about/questions",
           "about/leaving",
@@ -213,12 +225,7 @@ export const SECTIONS = [
       },
       {
         text: "Guarantees",
-        pages: [
-          "explanation/guarantees",
-          "about/evidence",
-          "explanation/failures",
-          "explanation/performance",
-        ],
+        pages: ["explanation/guarantees", "explanation/failures", "explanation/performance"],
       },
       {
         text: "Security and standards",
@@ -228,38 +235,51 @@ export const SECTIONS = [
           "explanation/backend-for-frontend",
           "about/rfc-10017",
           "about/standards",
-          "about/csrf-cases",
           "about/browsers",
           "about/security-policy",
         ],
       },
       {
         text: "The project",
-        pages: ["about/project", "about/support", "about/changelog", "contributing/index"],
-      },
-      {
-        text: "Results of tests",
-        pages: [
-          "evidence/security",
-          "evidence/conformance",
-          "evidence/adapters",
-          "evidence/runtimes",
-          "evidence/browsers",
-          "evidence/scaling",
-          "evidence/interop",
-          "evidence/peers",
-          "evidence/mutation",
-          "evidence/soak",
-          "evidence/performance",
-        ],
-      },
-      {
-        text: "How it is built",
-        pages: ["explanation/decisions", "contributing/architecture", "contributing/grammar"],
+        pages: ["about/project", "about/support", "about/changelog"],
       },
     ],
   },
 ];
+
+/**
+ * Pages for contributors and reviewers. They have a menu of their own beside them, and a link on a
+ * page for users leads to each group of them. The menu at the top, the search and the files of llms/
+ * don't contain them.
+ *
+ * @type {Group}
+ */
+export const APART = {
+  text: "How idpauth is built and tested",
+  pages: [
+    "contributing/index",
+    "contributing/architecture",
+    "contributing/grammar",
+    "contributing/changes",
+    "contributing/tests",
+    "contributing/commands",
+    "contributing/pages",
+    "contributing/releasing",
+    "explanation/decisions",
+    "reference/specification-names",
+    "about/evidence",
+  ],
+};
+
+const NAMES_APART = new Set(pagesOf(APART.pages));
+
+/**
+ * @param {string} page its path in docs/, such as "contributing/tests.md"
+ * @returns {boolean} whether it is one of {@link APART}
+ */
+export function isApart(page) {
+  return NAMES_APART.has(page.replace(/\.md$/, ""));
+}
 
 /**
  * @param {readonly (string | Group)[]} parts of a section

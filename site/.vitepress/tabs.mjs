@@ -20,8 +20,21 @@ export function tabs(markdown) {
       }
       if (!isInTabs) return true;
       if (all[index - 1]?.type === "heading_open") label = token.content;
-      if (token.type === "fence") token.info += ` [${label}]`;
+      if (token.type === "fence") {
+        token.info += ` [${label}]`;
+        token.meta = { label };
+      }
       return token.type === "fence" || token.type === "html_block";
     });
   });
+
+  // Without JavaScript, all of a group's code is there, and theme/style.css shows this label.
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const html = fence?.(tokens, index, options, env, self) ?? "";
+    /** @type {string | undefined} */
+    const label = tokens[index]?.meta?.label;
+    if (label === undefined) return html;
+    return html.replace("<div ", `<div data-label="${markdown.utils.escapeHtml(label)}" `);
+  };
 }

@@ -1,23 +1,20 @@
+import { readBench } from "../../scripts/evidence/files.mjs";
+
 /** @typedef {import("./drawing.mjs").Drawing} Drawing */
 
-/**
- * Microseconds of processor time, from the table "Processor time of a guard, in process" in
- * docs/evidence/performance.md, which a test compares.
- */
-export const COSTS = /** @type {const} */ ([
-  ["Fastify 5", 3.0],
-  ["node:http", 3.4],
-  ["Koa 3", 3.7],
-  ["fetch-style", 4.0],
-  ["Hono 4", 5.7],
-  ["Express 5", 11.8],
-]);
+const MEASURED = ": a guard, signed-in user, in process";
 
-const LONGEST = Math.max(...COSTS.map(([, microseconds]) => microseconds));
+/** Microseconds of processor time for each framework, the cheapest first. */
+const COSTS = (readBench()["in-process"]?.rows ?? [])
+  .filter(({ name }) => name.endsWith(MEASURED))
+  .map(({ name, value }) => ({ framework: name.slice(0, -MEASURED.length), microseconds: value }))
+  .toSorted((one, other) => one.microseconds - other.microseconds);
+
+const LONGEST = Math.max(...COSTS.map(({ microseconds }) => microseconds));
 
 export const title = "What a guard costs, per request of a signed-in user";
 export const description = `Microseconds of processor time, with sessions in memory: ${COSTS.map(
-  ([framework, microseconds]) => `${framework} ${microseconds.toFixed(1)}`,
+  ({ framework, microseconds }) => `${framework} ${microseconds.toFixed(1)}`,
 ).join(", ")}.`;
 
 /** @param {Drawing} drawing */
@@ -33,7 +30,7 @@ export function draw(drawing) {
       width: width - 2 * edge,
       soft: true,
     }) + 12;
-  for (const [framework, microseconds] of COSTS) {
+  for (const { framework, microseconds } of COSTS) {
     const length = (room * microseconds) / LONGEST;
     drawing.text(framework, { x: edge, y: y + 2, width: 84 });
     drawing.bar({ x: left, y, width: length, height: 20 }, "full");

@@ -1,4 +1,4 @@
-import { chartText, raceOf } from "../../bench/compare/page.mjs";
+import { chartText, raceOf } from "../../bench/compare/report.mjs";
 import { readPeers } from "../../bench/compare/results.mjs";
 
 /** @typedef {import("./drawing.mjs").Drawing} Drawing */

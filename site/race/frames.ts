@@ -33,6 +33,8 @@ export interface Frame {
   readonly stored: number;
   /** The number of the one that the provider accepts. Null: it has revoked them all. */
   readonly accepted: number | null;
+  /** Whether the provider refuses connections. */
+  readonly isDown: boolean;
   readonly tokenRequests: number;
   /** Requests that got 200. */
   readonly succeeded: number;
@@ -53,6 +55,7 @@ const FIRST: Frame = {
   lease: null,
   stored: 1,
   accepted: 1,
+  isDown: false,
   tokenRequests: 0,
   succeeded: 0,
   signedOut: 0,
@@ -61,8 +64,7 @@ const FIRST: Frame = {
 /** Returns the frames of a race that was played. */
 export function framesOf(events: readonly RaceEvent[]): Frame[] {
   const frames: Frame[] = [];
-  const isKilled = events.some(({ kind }) => kind === "killed");
-  let now = FIRST;
+  let now: Frame = { ...FIRST, isDown: events.some(({ kind }) => kind === "recovered") };
   for (const [index, event] of events.entries()) {
     const next = events[index + 1];
     const { text, ...changes } = changesBy(event, now, next?.kind);
@@ -73,7 +75,7 @@ export function framesOf(events: readonly RaceEvent[]): Frame[] {
   }
   const last = frames.at(-1);
   if (last === undefined) return frames;
-  return [...frames.slice(0, -1), { ...last, text: `${last.text} ${ending(last, isKilled)}` }];
+  return [...frames.slice(0, -1), { ...last, text: `${last.text} ${ending(last, events)}` }];
 }
 
 function changesBy(event: RaceEvent, now: Frame, next: RaceEvent["kind"] | undefined): Changes {
@@ -85,6 +87,10 @@ function changesBy(event: RaceEvent, now: Frame, next: RaceEvent["kind"] | undef
       };
     case "lease":
       return leaseTaken(event.by, now);
+    case "unreachable":
+      return { lease: null, processes: { ...now.processes, [event.by]: "idle" } };
+    case "recovered":
+      return { text: `The provider is back after ${inSeconds(event.at)}.`, isDown: false };
     case "token-request":
       return { tokenRequests: now.tokenRequests + 1 };
     case "rotated":
@@ -118,7 +124,7 @@ function changesBy(event: RaceEvent, now: Frame, next: RaceEvent["kind"] | undef
     case "finished":
       return {
         lease: null,
-        ...(now.accepted !== null && {
+        ...((now.accepted ?? 0) > 1 && {
           text: `Process ${event.by} stores the new tokens and gives the lease back.`,
           messages: [`${event.by}>store`],
           processes: { ...now.processes, [event.by]: "done" },
@@ -131,6 +137,9 @@ function changesBy(event: RaceEvent, now: Frame, next: RaceEvent["kind"] | undef
 
 function leaseTaken(by: ProcessName, now: Frame): Changes {
   const isFirst = now.lease === null;
+  // Once more, after an attempt that has failed.
+  if (isFirst && now.requests.B !== "sent")
+    return { lease: by, processes: { ...now.processes, [by]: "holder" } };
   return {
     text: isFirst
       ? `Process ${by} takes the lease, which is the right to refresh. Process B sees it and waits.`
@@ -157,9 +166,9 @@ function responded(
 ): Changes {
   if (status === 503)
     return {
-      ...(now.requests.A !== "unavailable" && {
-        text: `Requests that have waited for ${String(HTTP_TIMEOUT)} s get 503 with Retry-After, and are sent again. The user stays signed in.`,
-        messages: ["B>requests"],
+      ...(now.requests.B !== "unavailable" && {
+        text: `${unavailability(now)} get 503 with Retry-After, and are sent again. The user stays signed in.`,
+        messages: now.isDown ? ["A>requests", "B>requests"] : ["B>requests"],
       }),
       requests: { A: "unavailable", B: "unavailable" },
     };
@@ -178,10 +187,17 @@ function responded(
   };
 }
 
-function ending({ signedOut, tokenRequests }: Frame, isKilled: boolean): string {
+function unavailability({ isDown }: Frame): string {
+  return isDown
+    ? "The provider doesn't accept connections, so the requests"
+    : `Requests that have waited for ${String(HTTP_TIMEOUT)} s`;
+}
+
+function ending({ signedOut, tokenRequests }: Frame, events: readonly RaceEvent[]): string {
   if (signedOut > 0)
     return "The user has to sign in again. No client can avoid this case, because the provider and the store don't share a transaction.";
-  if (!isKilled) return "Process B uses the tokens that process A has stored.";
+  if (!events.some((event) => event.kind === "response" && event.status === 503))
+    return "Process B uses the tokens that process A has stored.";
   return tokenRequests === 1
     ? "Those that got 503 were sent again, and the user stayed signed in."
     : "The user stayed signed in, because no refresh token was sent twice.";

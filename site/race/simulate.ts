@@ -7,11 +7,12 @@ import { Owners } from "../../src/access/session-owner.js";
 import { createRefresher } from "../../src/access/shared-refresh.js";
 import { createApplication } from "../../src/application/application.js";
 import { epochSeconds, wait, type Clock } from "../../src/clock.js";
-import { isOutage, ProviderRefusedError, type ProviderUnavailableError } from "../../src/errors.js";
+import { isOutage, ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import { EventHub } from "../../src/events/event-hub.js";
 import type { Provider } from "../../src/ports/provider.js";
 import type { Registration } from "../../src/ports/registration.js";
 import type { SessionStore } from "../../src/ports/session-store.js";
+import { createRefreshBackOff } from "../../src/provider/refresh-back-off.js";
 import type { SpentRefresh } from "../../src/record/credentials.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
@@ -29,9 +30,9 @@ export type Kill = "never" | "before-request" | "before-store" | "after-store";
 
 /** What happens, and when: milliseconds since the browser sent the requests. */
 export type RaceEvent = { readonly at: number } & (
-  | { readonly kind: "sent" | "killed" }
+  | { readonly kind: "sent" | "killed" | "recovered" }
   | {
-      readonly kind: "lease" | "rotated" | "reuse" | "token-stored" | "finished";
+      readonly kind: "lease" | "unreachable" | "rotated" | "reuse" | "token-stored" | "finished";
       readonly by: ProcessName;
     }
   | { readonly kind: "token-request"; readonly by: ProcessName; readonly token: number }
@@ -40,6 +41,8 @@ export type RaceEvent = { readonly at: number } & (
 
 export interface RaceOptions {
   readonly kill: Kill;
+  /** Seconds after which the provider accepts connections. Default 0: at once. */
+  readonly outage?: number;
   /** The store's compare-and-swap. False: every write succeeds, so that two processes can refresh. */
   readonly compares?: boolean;
 }
@@ -80,31 +83,42 @@ interface World {
   readonly provider: RotatingProvider;
   readonly note: Note;
   readonly compares: boolean;
+  isDown(): boolean;
 }
 
+/** Jitter: in the middle, each time. */
+const middle = () => 0.5;
+
 /** Plays the race to its end. */
-export async function simulate({ kill, compares = true }: RaceOptions): Promise<RaceEvent[]> {
+export async function simulate(options: RaceOptions): Promise<RaceEvent[]> {
   const { random } = Math;
-  // A lease is looked at again after a time with jitter: here in the middle, each time.
-  Math.random = () => 0.5;
+  // A lease is looked at again after a time with jitter.
+  Math.random = middle;
   try {
-    return await play(kill, compares);
+    return await play(options);
   } finally {
     Math.random = random;
   }
 }
 
-async function play(kill: Kill, compares: boolean): Promise<RaceEvent[]> {
+async function play({ kill, outage = 0, compares = true }: RaceOptions): Promise<RaceEvent[]> {
   const clock = new TestClock();
   const store = memoryStore({ clock });
   const cookie = await signIn(store, clock);
   clock.advance(TOKEN_LIFE * 1000);
   const { events, note } = recorder(clock);
-  const world = { clock, store, provider: rotatingProvider(clock), note, compares };
+  let isDown = outage > 0;
+  if (isDown)
+    clock.timer(outage * 1000, () => {
+      isDown = false;
+      note({ kind: "recovered" });
+    });
+  const provider = rotatingProvider(clock);
+  const world = { clock, store, provider, note, compares, isDown: () => isDown };
   const a = startProcess("A", world, kill);
   const b = startProcess("B", world, "never");
 
-  /** A request that gets no response, or 503, is sent again, to process B. */
+  /** A request that gets 503 is sent again. One that gets no response is sent to process B. */
   async function request(process: RaceProcess): Promise<void> {
     await wait(clock, TO_PROCESS);
     const response = await process.respond(cookie);
@@ -113,7 +127,7 @@ async function play(kill: Kill, compares: boolean): Promise<RaceEvent[]> {
     note({ kind: "response", status: response.status, count: 1 });
     if (response.status !== 503) return;
     await wait(clock, response.retryAfter * 1000);
-    return request(b);
+    return request(process);
   }
 
   note({ kind: "sent" });
@@ -214,10 +228,20 @@ function startProcess(name: ProcessName, world: World, kill: Kill): RaceProcess 
       }),
   };
   const events = new EventHub(() => undefined, clock);
+  const backOff = createRefreshBackOff(clock, middle);
   const provider = {
-    assertReadyToRefresh: () => undefined,
-    async refresh({ refreshToken }) {
-      const token = Number(refreshToken.split("-").at(-1));
+    assertReadyToRefresh: backOff.assertReady,
+    async refresh(refresh) {
+      await backOff.enter(refresh, refresh.signal);
+      const startedAt = clock.monotonic();
+      if (world.isDown()) {
+        await wait(clock, TO_PROVIDER);
+        world.note({ kind: "unreachable", by: name });
+        const failure = { endpoint: "token", reason: "network" } as const;
+        const retryAfter = backOff.failed(refresh, startedAt, failure);
+        throw new ProviderUnavailableError("network", { retryAfter });
+      }
+      const token = Number(refresh.refreshToken.split("-").at(-1));
       world.note({ kind: "token-request", by: name, token });
       await wait(world.clock, TO_PROVIDER);
       const spent = world.provider(token);
@@ -225,10 +249,12 @@ function startProcess(name: ProcessName, world: World, kill: Kill): RaceProcess 
       await wait(world.clock, TO_PROVIDER / 2);
       if (kill === "before-store") killed();
       await wait(clock, TO_PROVIDER / 2);
+      backOff.responded("token");
       if (spent === undefined) throw new ProviderRefusedError("invalid_grant");
       return spent;
     },
-    verifyRefreshed: (_spent, { id_info: idInfo }) => {
+    verifyRefreshed: (_spent, { id_info: idInfo }, refresh) => {
+      backOff.succeeded(refresh);
       const now = epochSeconds(clock);
       const renewed = { ...idInfo, iat: now, exp: now + TOKEN_LIFE };
       return Promise.resolve({ idInfo: renewed, userinfoClaims: [] });

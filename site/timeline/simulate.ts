@@ -1,11 +1,7 @@
 // A day of one session, decided by idpauth's own session policy. The page's timeline shows it.
+import type { EndReason } from "../../src/record/end-reason.js";
 import type { SessionRecord } from "../../src/record/record.js";
-import {
-  judge,
-  untilEnd,
-  type EndReason,
-  type PolicySettings,
-} from "../../src/record/session-policy.js";
+import { judge, untilEnd, type PolicySettings } from "../../src/record/session-policy.js";
 
 /** What a day is like. Times are minutes. */
 export interface Day {

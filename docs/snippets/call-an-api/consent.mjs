@@ -24,7 +24,7 @@ app.get("/invoices", auth.idpRequired, async (req, res) => {
       .json(response.ok ? await response.json() : { error: "billing_unavailable" });
   } catch (error) {
     if (!(error instanceof ApiTokenError) || error.loginUrl === undefined) throw error;
-    res.status(401).json({ login_url: error.loginUrl });
+    res.status(401).json({ authenticated: true, login_url: error.loginUrl });
   }
 });
 // #endregion

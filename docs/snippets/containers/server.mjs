@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import express from "express";
 import { createClient } from "redis";
 import { idpAuth } from "idpauth/express";
@@ -23,13 +23,14 @@ server.keepAliveTimeout = 125_000; // so that the proxy closes its unused connec
 
 process.once("SIGTERM", async () => {
   isReady = false; // the load balancer's next check takes this process out
-  await setTimeout(1000 * Number(process.env.DRAIN_SECONDS ?? 0));
+  await pause(1000 * Number(process.env.DRAIN_SECONDS ?? 0));
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   server.keepAliveTimeout = 1; // when a response ends, its connection closes
   await auth.close({ timeout: 35 }); // a refresh takes up to 30 seconds
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
   await closed;
   await store.close?.();
-  await client.close();
+  client.destroy(); // otherwise, its connection keeps the process alive
 });
 
 client.connect().then(() => (isReady = true), console.error); // retries until Redis responds

@@ -10,7 +10,7 @@ const required = auth.idpRequiredWith({
   unauthenticated: (req, res, blocked) => {
     res.status(401);
     if (req.accepts(["json", "html"]) !== "html") {
-      res.json({ login_url: blocked.loginUrl });
+      res.json({ authenticated: false, login_url: blocked.loginUrl });
       return;
     }
     const link = `<a href="${blocked.loginUrl}" target="_blank">Sign in</a>`;

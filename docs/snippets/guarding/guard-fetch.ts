@@ -1,8 +1,8 @@
-// #region guard
 import { idpAuth } from "idpauth/fetch";
 
 const auth = idpAuth();
 
+// #region guard
 export const reports = auth.idpRequired(async (request) => {
   const { user } = await auth.requireSession(request);
   return Response.json({ hello: user.name });

@@ -1,4 +1,3 @@
-// #region guard
 import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
 
@@ -6,6 +5,7 @@ const app = new Hono();
 const auth = idpAuth();
 auth.mount(app);
 
+// #region guard
 app.get("/reports", auth.idpRequired, async (c) => {
   const { user } = await auth.requireSession(c);
   return c.json({ hello: user.name });

@@ -1,4 +1,3 @@
-// #region guard
 import Router from "@koa/router";
 import { idpAuth } from "idpauth/koa";
 import Koa from "koa";
@@ -8,11 +7,12 @@ const router = new Router();
 const auth = idpAuth();
 auth.mount(app);
 
+// #region guard
 router.get("/reports", auth.idpRequired, async (ctx) => {
   const { user } = await auth.requireSession(ctx);
   ctx.body = { hello: user.name };
 });
-app.use(router.routes());
 // #endregion
+app.use(router.routes());
 
 export { app };

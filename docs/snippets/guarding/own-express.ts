@@ -1,12 +1,12 @@
 import express from "express";
-
-// #region own
 import { idpAuth } from "idpauth/express";
 
 const auth = idpAuth();
+
+// #region own
 export const required = auth.idpRequiredWith({
   unauthenticated: (req, res, blocked) => {
-    res.status(401).json({ signInAt: blocked.loginUrl });
+    res.status(401).json({ authenticated: false, login_url: blocked.loginUrl });
   },
 });
 // #endregion

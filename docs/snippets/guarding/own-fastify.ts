@@ -1,12 +1,12 @@
 import fastify from "fastify";
-
-// #region own
 import { idpAuth } from "idpauth/fastify";
 
 const auth = idpAuth();
+
+// #region own
 export const required = auth.idpRequiredWith({
   unauthenticated: (request, reply, blocked) => {
-    reply.code(401).send({ signInAt: blocked.loginUrl });
+    reply.code(401).send({ authenticated: false, login_url: blocked.loginUrl });
   },
 });
 // #endregion

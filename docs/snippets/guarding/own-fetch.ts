@@ -1,10 +1,11 @@
-// #region own
 import { idpAuth } from "idpauth/fetch";
 
 const auth = idpAuth();
+
+// #region own
 export const required = auth.idpRequiredWith({
   unauthenticated: (request, blocked) =>
-    Response.json({ signInAt: blocked.loginUrl }, { status: 401 }),
+    Response.json({ authenticated: false, login_url: blocked.loginUrl }, { status: 401 }),
 });
 // #endregion
 

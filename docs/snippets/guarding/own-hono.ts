@@ -1,11 +1,12 @@
 import { Hono } from "hono";
-
-// #region own
 import { idpAuth } from "idpauth/hono";
 
 const auth = idpAuth();
+
+// #region own
 export const required = auth.idpRequiredWith({
-  unauthenticated: (c, blocked) => c.json({ signInAt: blocked.loginUrl }, 401),
+  unauthenticated: (c, blocked) =>
+    c.json({ authenticated: false, login_url: blocked.loginUrl }, 401),
 });
 // #endregion
 

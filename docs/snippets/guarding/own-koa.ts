@@ -1,14 +1,14 @@
 import Router from "@koa/router";
 import Koa from "koa";
-
-// #region own
 import { idpAuth } from "idpauth/koa";
 
 const auth = idpAuth();
+
+// #region own
 export const required = auth.idpRequiredWith({
   unauthenticated: (ctx, blocked) => {
     ctx.status = 401;
-    ctx.body = { signInAt: blocked.loginUrl };
+    ctx.body = { authenticated: false, login_url: blocked.loginUrl };
   },
 });
 // #endregion

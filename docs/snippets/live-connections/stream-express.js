@@ -6,6 +6,8 @@ const app = express();
 const auth = idpAuth();
 auth.mount(app);
 
+// #region stream
 app.get("/api/stream", auth.idpRequired, async (request, response) => {
   sendNotices(await auth.eventStream(request, response));
 });
+// #endregion

@@ -4,11 +4,13 @@ import { sendNotices } from "./notices.js";
 const auth = idpAuth();
 auth.start();
 
+// #region stream
 const notices = auth.idpRequired(async (request) => {
   const stream = await auth.eventStream(request);
   sendNotices(stream);
   return stream.response;
 });
+// #endregion
 
 /** @param {Request} request */
 export async function serve(request) {

@@ -8,7 +8,10 @@ const auth = idpAuth();
 auth.mount(app);
 
 const router = new Router();
+
+// #region stream
 router.get("/api/stream", auth.idpRequired, async (ctx) => {
   sendNotices(await auth.eventStream(ctx));
 });
+// #endregion
 app.use(router.routes());

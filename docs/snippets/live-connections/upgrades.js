@@ -11,11 +11,15 @@ const heads = new WeakMap();
  */
 export function routeUpgrades(server, listener) {
   server.on("upgrade", (request, socket, head) => {
+    socket.on("error", () => socket.destroy()); // without a listener, an error ends the process
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    response.assignSocket(/** @type {import("node:net").Socket} */ (socket));
+    try {
+      response.assignSocket(/** @type {import("node:net").Socket} */ (socket));
+    } catch {
+      return void socket.destroy(); // an earlier request of this connection has no response yet
+    }
     response.on("finish", () => /** @type {import("node:net").Socket} */ (socket).destroySoon());
-    socket.on("error", () => socket.destroy());
     heads.set(request, head);
     listener(request, response);
   });
@@ -40,23 +44,29 @@ export function accept(request, response, ended, opened) {
     return;
   }
   response.detachSocket(request.socket);
-  sockets.handleUpgrade(request, request.socket, head, (socket) => {
-    closeWith(socket, ended);
-    opened(socket);
-  });
+  sockets.handleUpgrade(request, request.socket, head, (socket) =>
+    closeWith(socket, ended, () => opened(socket)),
+  );
 }
 
 /**
- * @param {{ close(code: number, reason?: string): void }} socket
+ * Closes a socket when its session ends, and handles no message afterwards.
+ * @param {import("ws").WebSocket} socket
  * @param {AbortSignal} ended
+ * @param {() => void} opened adds the handler of messages
  */
-export function closeWith(socket, ended) {
+export function closeWith(socket, ended, opened) {
+  const terminate = () => setTimeout(() => socket.terminate(), 1000); // if the browser stays
+  socket.on("error", terminate); // a frame that breaks the protocol; `ws` then closes the socket
   const close = () => {
     const { reason } = ended.reason;
+    socket.removeAllListeners("message"); // what still arrives is no longer the user's
     if (reason === "closing")
       socket.close(1001); // the process stops, and the session continues
     else socket.close(4401, reason);
+    terminate();
   };
-  if (ended.aborted) close();
-  else ended.addEventListener("abort", close, { once: true });
+  if (ended.aborted) return close();
+  ended.addEventListener("abort", close, { once: true });
+  opened();
 }

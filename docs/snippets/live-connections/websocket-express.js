@@ -7,13 +7,18 @@ const app = express();
 const auth = idpAuth();
 auth.mount(app);
 
+// #region websocket
 app.get(
   "/ws",
   (request, response, next) => (hasOwnOrigin(request) ? next() : response.sendStatus(403)),
   auth.idpRequired,
   (request, response) =>
-    accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
+    accept(request, response, auth.whenEnded(request), (socket) => {
+      socket.on("message", (data) => console.log(String(data)));
+      socket.send("hello");
+    }),
 );
 
 export const server = createServer(app);
 routeUpgrades(server, app);
+// #endregion

@@ -5,6 +5,8 @@ import { closeWith, hasOwnOrigin } from "./upgrades.js";
 
 export const app = Fastify();
 const auth = idpAuth();
+
+// #region websocket
 await app.register(websocket, { options: { maxPayload: 65_536 } });
 await app.register(auth.plugin);
 
@@ -18,7 +20,10 @@ app.get(
     ],
   },
   (socket, request) => {
-    closeWith(socket, auth.whenEnded(request));
-    socket.send("hello");
+    closeWith(socket, auth.whenEnded(request), () => {
+      socket.on("message", (data) => console.log(String(data)));
+      socket.send("hello");
+    });
   },
 );
+// #endregion

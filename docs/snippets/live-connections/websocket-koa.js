@@ -9,13 +9,18 @@ const auth = idpAuth();
 auth.mount(app);
 
 const router = new Router();
+
+// #region websocket
 router.get(
   "/ws",
   (ctx, next) => (hasOwnOrigin(ctx.req) ? next() : ctx.throw(403)),
   auth.idpRequired,
   (ctx) => {
     ctx.respond = false;
-    accept(ctx.req, ctx.res, auth.whenEnded(ctx), (socket) => socket.send("hello"));
+    accept(ctx.req, ctx.res, auth.whenEnded(ctx), (socket) => {
+      socket.on("message", (data) => console.log(String(data)));
+      socket.send("hello");
+    });
   },
 );
 app.use(router.routes());
@@ -23,3 +28,4 @@ app.use(router.routes());
 const listener = app.callback();
 export const server = createServer(listener);
 routeUpgrades(server, listener);
+// #endregion

@@ -4,8 +4,12 @@ import { accept, hasOwnOrigin, routeUpgrades } from "./upgrades.js";
 
 const auth = idpAuth();
 
+// #region websocket
 const open = auth.idpRequired((request, response) =>
-  accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
+  accept(request, response, auth.whenEnded(request), (socket) => {
+    socket.on("message", (data) => console.log(String(data)));
+    socket.send("hello");
+  }),
 );
 
 const listener = auth.listener((request, response) => {
@@ -15,3 +19,4 @@ const listener = auth.listener((request, response) => {
 
 export const server = createServer(listener);
 routeUpgrades(server, listener);
+// #endregion

@@ -10,20 +10,24 @@ const auth = idpAuth({ store });
 const app = express();
 auth.mount(app);
 
-// #region shutdown
+// #region primary
 if (cluster.isPrimary) {
   for (let count = availableParallelism(); count > 0; count -= 1) cluster.fork();
   process.once("SIGTERM", () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
   });
 } else {
+  // a worker: the sample above, with process.disconnect() in its last line
+  // #endregion
   const server = app.listen(process.env.PORT ?? 3000);
   process.once("SIGTERM", async () => {
     const closed = new Promise((resolve) => server.close(resolve)); // no new connections
     await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+    setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
     await closed;
     await store.close?.();
     process.disconnect(); // otherwise, the channel to the primary keeps the worker alive
   });
+  // #region primary
 }
 // #endregion

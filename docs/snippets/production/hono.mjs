@@ -1,28 +1,32 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
-import { sqliteStore } from "idpauth/sqlite";
+import { redisStore } from "idpauth/redis";
+import { createClient } from "redis";
 
-/** @type {import("idpauth").SessionStore} */
-const store = sqliteStore(":memory:");
+const client = createClient({
+  url: process.env.REDIS_URL ?? "redis://localhost:6379",
+  disableOfflineQueue: true,
+});
+client.on("error", (error) => console.error(error));
+await client.connect();
+const store = redisStore(client);
 const url = process.env.ORDERS_URL ?? "https://orders.internal/v2/";
 const auth = idpAuth({ store, apis: { orders: { url, path: "/api/orders/" } } });
 const app = new Hono();
 auth.mount(app);
 app.use(auth.proxyApi("orders"));
 
-// #region shutdown
-const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
+const port = Number(process.env.PORT ?? 3000);
+const server = /** @type {import("node:http").Server} */ (serve({ fetch: app.fetch, port }));
 
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
   await closed;
   await store.close?.();
+  client.destroy(); // otherwise, its connection keeps the process alive
 });
-// #endregion
 
-server.on(
-  "upgrade",
-  (message, socket, head) => auth.proxyUpgrade(message, socket, head) || socket.destroy(),
-);
+server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());

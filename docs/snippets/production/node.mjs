@@ -1,22 +1,28 @@
 import { createServer } from "node:http";
 import { idpAuth } from "idpauth/node";
-import { sqliteStore } from "idpauth/sqlite";
+import { redisStore } from "idpauth/redis";
+import { createClient } from "redis";
 
-/** @type {import("idpauth").SessionStore} */
-const store = sqliteStore(":memory:");
+const client = createClient({
+  url: process.env.REDIS_URL ?? "redis://localhost:6379",
+  disableOfflineQueue: true,
+});
+client.on("error", (error) => console.error(error));
+await client.connect();
+const store = redisStore(client);
 const url = process.env.ORDERS_URL ?? "https://orders.internal/v2/";
 const auth = idpAuth({ store, apis: { orders: { url, path: "/api/orders/" } } });
 const app = auth.proxyApi("orders")((_request, response) => response.writeHead(404).end());
 
-// #region shutdown
 const server = createServer(auth.listener(app)).listen(process.env.PORT ?? 3000);
 
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
   await closed;
   await store.close?.();
+  client.destroy(); // otherwise, its connection keeps the process alive
 });
-// #endregion
 
 server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());

@@ -1,16 +1,17 @@
-// #region proxy
 import express from "express";
 import { idpAuth } from "idpauth/express";
 
 const app = express();
-// #region apis
+
+// #region options
 const auth = idpAuth({
   apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
 });
+// #endregion
 auth.mount(app);
 
+// #region proxy
 app.use(auth.proxyApi("orders"));
-// #endregion
 app.use(express.json()); // body parsers come after the proxy
 // #endregion
 

@@ -1,4 +1,3 @@
-// #region proxy
 import fastify from "fastify";
 import { idpAuth } from "idpauth/fastify";
 
@@ -8,6 +7,7 @@ const auth = idpAuth({
 });
 await app.register(auth.plugin);
 
+// #region proxy
 app.addHook("onRequest", auth.proxyApi("orders"));
 // #endregion
 

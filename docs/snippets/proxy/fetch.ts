@@ -1,4 +1,3 @@
-// #region proxy
 import { idpAuth } from "idpauth/fetch";
 
 const auth = idpAuth({
@@ -6,6 +5,7 @@ const auth = idpAuth({
 });
 auth.start();
 
+// #region proxy
 const app = auth.proxyApi("orders")(() => new Response("Welcome."));
 
 export async function handle(request: Request): Promise<Response> {

@@ -1,4 +1,3 @@
-// #region proxy
 import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
 
@@ -8,6 +7,7 @@ const auth = idpAuth({
 });
 auth.mount(app);
 
+// #region proxy
 app.use(auth.proxyApi("orders"));
 // #endregion
 

@@ -1,4 +1,3 @@
-// #region proxy
 import { idpAuth } from "idpauth/koa";
 import Koa from "koa";
 
@@ -8,6 +7,7 @@ const auth = idpAuth({
 });
 auth.mount(app);
 
+// #region proxy
 app.use(auth.proxyApi("orders"));
 // #endregion
 

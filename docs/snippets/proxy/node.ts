@@ -1,4 +1,3 @@
-// #region proxy
 import { createServer } from "node:http";
 import { idpAuth } from "idpauth/node";
 
@@ -6,6 +5,7 @@ const auth = idpAuth({
   apis: { orders: { url: "https://orders.internal/v2/", path: "/api/orders/" } },
 });
 
+// #region proxy
 const app = auth.proxyApi("orders")((request, response) => {
   response.end("Welcome.");
 });

@@ -1,20 +1,7 @@
 import express from "express";
 import { idpAuth } from "idpauth/express";
 
-// #region label
-const auth = idpAuth({
-  sessionsPage: true, // or IDP_SESSIONS_PAGE=on
-  sessionLabel(request) {
-    const agent = request.header("user-agent") ?? "";
-    const browsers = ["Edg", "Firefox", "Chrome", "Safari"]; // Edge's header also contains Chrome
-    const systems = ["iPhone", "iPad", "Android", "Windows", "Mac", "Linux"];
-    const browser = browsers.find((name) => agent.includes(name))?.replace("Edg", "Edge");
-    const system = systems.find((name) => agent.includes(name));
-    return browser && system && `${browser} on ${system}`;
-  },
-});
-// #endregion
-
+const auth = idpAuth({ sessionsPage: true }); // or IDP_SESSIONS_PAGE=on
 export const app = express();
 auth.mount(app);
 

@@ -1,11 +1,14 @@
+// #region server
 import path from "node:path";
 import fastifyStatic from "@fastify/static";
 import fastify from "fastify";
 import { idpAuth } from "idpauth/fastify";
 
+// #endregion
 const POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+// #region server
 export const app = fastify();
 const auth = idpAuth();
 await app.register(auth.plugin);
@@ -23,3 +26,4 @@ app.setNotFoundHandler((request, reply) => {
   const isView = ["GET", "HEAD"].includes(request.method) && !/^\/api\/|\.\w+$/.test(pathname);
   return isView ? reply.sendFile("index.html") : reply.code(404).send({ error: "not_found" });
 });
+// #endregion

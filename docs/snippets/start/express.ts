@@ -10,17 +10,12 @@ app.get("/", (req, res) => {
 });
 
 app.get("/reports", auth.idpRequired, async (req, res) => {
-  const { user } = await auth.requireSession(req); // the session that the guard saw
+  const { user } = await auth.requireSession(req);
   res.json({ hello: user.name, email: user.email });
 });
 
 const port = process.env["PORT"] ?? 3000;
-const server = app.listen(port, (error) => {
+app.listen(port, (error) => {
   if (error) throw error;
   console.log(`http://localhost:${port}/reports`);
-});
-
-process.once("SIGTERM", async () => {
-  server.close(); // no new connections
-  await auth.close(); // ends event streams, and waits for running refreshes
 });

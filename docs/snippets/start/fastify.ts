@@ -11,15 +11,10 @@ app.get("/", async (request, reply) => {
 });
 
 app.get("/reports", { preHandler: auth.idpRequired }, async (request) => {
-  const { user } = await auth.requireSession(request); // the session that the guard saw
+  const { user } = await auth.requireSession(request);
   return { hello: user.name, email: user.email };
 });
 
 const port = Number(process.env["PORT"] ?? 3000);
 await app.listen({ port });
 console.log(`http://localhost:${port}/reports`);
-
-process.once("SIGTERM", async () => {
-  void app.close(); // no new connections
-  await auth.close(); // ends event streams, and waits for running refreshes
-});

@@ -9,16 +9,11 @@ auth.mount(app); // startup checks, then /idpauth/*
 app.get("/", (c) => c.html('<a href="/reports">Reports</a>'));
 
 app.get("/reports", auth.idpRequired, async (c) => {
-  const { user } = await auth.requireSession(c); // the session that the guard saw
+  const { user } = await auth.requireSession(c);
   return c.json({ hello: user.name, email: user.email });
 });
 
 const port = Number(process.env["PORT"] ?? 3000);
-const server = serve({ fetch: app.fetch, port }, () => {
+serve({ fetch: app.fetch, port }, () => {
   console.log(`http://localhost:${port}/reports`);
-});
-
-process.once("SIGTERM", async () => {
-  server.close(); // no new connections
-  await auth.close(); // ends event streams, and waits for running refreshes
 });

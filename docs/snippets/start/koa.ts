@@ -12,18 +12,13 @@ router.get("/", (ctx) => {
 });
 
 router.get("/reports", auth.idpRequired, async (ctx) => {
-  const { user } = await auth.requireSession(ctx); // the session that the guard saw
+  const { user } = await auth.requireSession(ctx);
   ctx.body = { hello: user.name, email: user.email };
 });
 
 app.use(router.routes());
 
 const port = process.env["PORT"] ?? 3000;
-const server = app.listen(port, () => {
+app.listen(port, () => {
   console.log(`http://localhost:${port}/reports`);
-});
-
-process.once("SIGTERM", async () => {
-  server.close(); // no new connections
-  await auth.close(); // ends event streams, and waits for running refreshes
 });

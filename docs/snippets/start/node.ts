@@ -4,7 +4,7 @@ import { idpAuth } from "idpauth/node";
 const auth = idpAuth(); // settings come from the environment
 
 const reports = auth.idpRequired(async (request, response) => {
-  const { user } = await auth.requireSession(request); // the session that the guard saw
+  const { user } = await auth.requireSession(request);
   response.setHeader("Content-Type", "application/json");
   response.end(JSON.stringify({ hello: user.name, email: user.email }));
 });
@@ -18,11 +18,6 @@ function app(request: IncomingMessage, response: ServerResponse) {
 
 const port = process.env["PORT"] ?? 3000;
 // The listener runs the startup checks, responds to /idpauth/*, and passes everything else to app.
-const server = createServer(auth.listener(app)).listen(port, () => {
+createServer(auth.listener(app)).listen(port, () => {
   console.log(`http://localhost:${port}/reports`);
-});
-
-process.once("SIGTERM", async () => {
-  server.close(); // no new connections
-  await auth.close(); // ends event streams, and waits for running refreshes
 });

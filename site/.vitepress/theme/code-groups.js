@@ -1,7 +1,25 @@
 import { inBrowser, onContentUpdated } from "vitepress";
+import { computed, nextTick, ref, watch } from "vue";
 
-// Who chooses Fastify in one group of code sees Fastify in every group that has it: on this page,
-// and on the next ones.
+// Who chooses Fastify in one group of code, or in the menu, sees Fastify in every group that has it:
+// on this page, and on the next ones.
+
+/** What the menu offers. Until the reader chooses, groups show their first tab. */
+export const FRAMEWORKS = [
+  "Express",
+  "Fastify",
+  "Hono",
+  "Koa",
+  "node:http",
+  "Next.js",
+  "Fetch API",
+];
+
+/** Labels that mean a framework of the menu. */
+const SAME = new Map([
+  ["node", "node:http"],
+  ["Fetch servers", "Fetch API"],
+]);
 
 const KEY = "code-groups";
 
@@ -10,22 +28,25 @@ const KEY = "code-groups";
  */
 const MOST = 10;
 
-/** @type {string[]} the labels of the chosen tabs, the latest first */
-let chosen = [];
+/** The labels of the chosen tabs, the latest first. */
+const chosen = ref(/** @type {string[]} */ ([]));
+
+/** The framework in the menu. */
+export const framework = computed({
+  get: () => chosen.value.find((label) => FRAMEWORKS.includes(label)) ?? FRAMEWORKS[0],
+  set: choose,
+});
 
 /** Call it once, in the theme's `setup`. */
 export function rememberTabs() {
   if (!inBrowser) return;
-  chosen = read();
+  chosen.value = read();
   onContentUpdated(showChosen);
+  watch(chosen, () => void nextTick(showChosen));
   // A click and the arrow keys both change the group's radio inputs.
   addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.matches(".vp-code-group input")) return;
-    chosen = [labelOf(target), ...chosen.filter((label) => label !== labelOf(target))].slice(
-      0,
-      MOST,
-    );
-    write();
+    choose(labelOf(target));
     const tabs = target.parentElement ?? target;
     const before = tabs.getBoundingClientRect().top;
     showChosen();
@@ -35,11 +56,17 @@ export function rememberTabs() {
   });
 }
 
+/** @param {string} label */
+function choose(label) {
+  chosen.value = [label, ...chosen.value.filter((each) => each !== label)].slice(0, MOST);
+  write();
+}
+
 function showChosen() {
   for (const group of document.querySelectorAll(".vp-code-group")) {
     /** @type {HTMLInputElement[]} */
     const inputs = [...group.querySelectorAll("input")];
-    const label = chosen.find((each) => inputs.some((input) => labelOf(input) === each));
+    const label = chosen.value.find((each) => inputs.some((input) => labelOf(input) === each));
     const index = inputs.findIndex((input) => labelOf(input) === label);
     const input = inputs[index];
     if (input === undefined) continue;
@@ -51,7 +78,8 @@ function showChosen() {
 
 /** @param {HTMLInputElement} input */
 function labelOf(input) {
-  return input.labels?.[0]?.textContent.trim() ?? "";
+  const label = input.labels?.[0]?.textContent.trim() ?? "";
+  return SAME.get(label) ?? label;
 }
 
 function read() {
@@ -66,7 +94,7 @@ function read() {
 
 function write() {
   try {
-    localStorage.setItem(KEY, JSON.stringify(chosen));
+    localStorage.setItem(KEY, JSON.stringify(chosen.value));
   } catch {
     // The choice holds until the page is loaded again.
   }

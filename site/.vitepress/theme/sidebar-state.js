@@ -29,8 +29,8 @@ function showCurrent() {
   if (sidebar === null || !(current instanceof HTMLElement)) return;
   const place = current.getBoundingClientRect();
   const frame = sidebar.getBoundingClientRect();
-  // The first lines are behind the page's head.
-  if (place.top > frame.top + 64 && place.bottom < frame.bottom) return;
+  // The first lines are behind the page's head and the switch.
+  if (place.top > frame.top + 128 && place.bottom < frame.bottom) return;
   sidebar.scrollTop += place.top - frame.top - frame.height / 3;
 }
 

@@ -1,0 +1,3 @@
+import { createClient } from "idpauth/client";
+
+export const auth = createClient({ onUserChange: () => location.reload() });

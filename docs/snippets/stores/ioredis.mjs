@@ -1,0 +1,28 @@
+import express from "express";
+import { idpAuth } from "idpauth/express";
+import { redisStore } from "idpauth/redis";
+// #region connect
+import { Redis } from "ioredis";
+const client = new Redis(process.env.REDIS_URL ?? "redis://localhost:6379", {
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+});
+client.on("error", (error) => console.error(error));
+// #endregion
+const store = redisStore(client);
+const auth = idpAuth({ store });
+
+const app = express();
+auth.mount(app);
+app.get("/", auth.idpRequired, (_req, res) => void res.send("Hello"));
+const server = app.listen(process.env.PORT ?? 3000);
+
+process.once("SIGTERM", async () => {
+  const closed = new Promise((resolve) => server.close(resolve)); // no new connections
+  await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  await closed;
+  await store.close?.();
+  client.disconnect();
+});
