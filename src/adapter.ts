@@ -24,7 +24,7 @@ export {
   respondToBlocked,
   type AnyGuardResponses,
   type GuardResponsesOf,
-} from "./guard/guard-responses.js";
+} from "./guard/custom-responses.js";
 export { assertGuardOptions, assertUsage, type Usage } from "./guard/guard-usage.js";
 export { loginUrlBackTo } from "./guard/login-url.js";
 export { isValidIdpUrl } from "./http/document-urls.js";

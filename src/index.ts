@@ -39,7 +39,7 @@ export {
 } from "./errors.js";
 export type { Events } from "./events/events.js";
 export type { Log, LogEntry } from "./events/log.js";
-export type { Blocked } from "./guard/blocked.js";
+export type { Blocked } from "./guard/blocked-responses.js";
 export type { LoginUrlOptions } from "./guard/login-url.js";
 export type { IdpRequest } from "./http/request.js";
 export type { Jwk, PrivateKeyOption, RemoteKey, SignAssertion } from "./keys/client-keys.js";

@@ -3,7 +3,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import { htmxHeader, isNavigation, loginUrlBackTo, pageOf } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
-import { linkOnPage } from "../http/cross-site-mark.js";
+import { linkOnPage } from "../http/cross-site-parameter.js";
 import { json, loginHeader, redirect, type Reply } from "../http/reply.js";
 import type { Pages } from "../pages/pages.js";
 import { hasJustAskedFor } from "../record/missing-api-tokens.js";

@@ -9,8 +9,8 @@ import { urlToHttpOptions } from "node:url";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { Shutdown } from "../work/shutdown.js";
-import { watchIdle } from "./api-timeout.js";
 import { agentOf, closeUnasked, isClosedByPeer, outliveWriteErrors } from "./connections.js";
+import { watchIdle } from "./idle-connection.js";
 import { valuesOf } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
 import {

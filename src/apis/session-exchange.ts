@@ -8,7 +8,7 @@ import { ApiTokenError, ERRORS, isOutage, type ErrorCode, type IdpAuthError } fr
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
-import { blockedByOutage, blockedUser, type Blocked } from "../guard/blocked.js";
+import { blockedByOutage, blockedUser, type Blocked } from "../guard/blocked-responses.js";
 import { isNavigation, loginPath } from "../guard/login-url.js";
 import { saysOtherSite } from "../http/initiator.js";
 import type { Origin } from "../http/redirects.js";

@@ -2,7 +2,7 @@
 import type { IdpAuthNames } from "../config/names.js";
 import type { SessionMiddleware, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
-import type { Blocked } from "../guard/blocked.js";
+import type { Blocked } from "../guard/blocked-responses.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";

@@ -25,6 +25,9 @@ const USUAL_METHODS: readonly string[] = [
   "OPTIONS",
 ];
 
+/** How long an API may take to send something, if its options don't say. */
+const API_TIMEOUT_SECONDS = 30;
+
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const HEADER = /^(?!content-length$)[a-z0-9-]{1,100}$/;
 const PATH = /^\/(?:(?!\.{1,2}\/)[A-Za-z0-9._~-]+\/)*$/;
@@ -191,7 +194,7 @@ function instead(name: string, value: unknown): string {
 function apiOf(api: string, given: ApiOptions): Api {
   const { url, provider, path, methods = USUAL_METHODS, paths = [], rules = [] } = given;
   const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false } = given;
-  const { redirects = [], timeout = 30 } = given;
+  const { redirects = [], timeout = API_TIMEOUT_SECONDS } = given;
   const named = (values: Readonly<Record<string, string | true>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {

@@ -5,14 +5,14 @@ import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError } fro
 import { reasonLine } from "../events/log-lines.js";
 import { isPassable, loginPath } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
-import { markIf } from "../http/cross-site-mark.js";
+import { markIf } from "../http/cross-site-parameter.js";
 import { problem, redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { DroppedTokens } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import { stepUpParameters } from "../record/authentication-strength.js";
-import { clockDifference } from "../record/clock-difference.js";
+import { clockDifference } from "../record/clock-from-stamps.js";
 import { isText, userPayload, type IdInfo, type UserPayload } from "../record/identity.js";
 import type { LoginTarget, PendingLogin } from "../record/record.js";
 import { judge } from "../record/session-policy.js";

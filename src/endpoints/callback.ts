@@ -1,7 +1,7 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { ProviderRefusedError } from "../errors.js";
 import { loginPath } from "../guard/login-url.js";
-import { markIf } from "../http/cross-site-mark.js";
+import { markIf } from "../http/cross-site-parameter.js";
 import type { Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";

@@ -7,7 +7,7 @@ import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
-import type { OwnForms } from "../sessions/own-forms.js";
+import type { OwnForms } from "../sessions/form-proof.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { SealedParameter } from "../sessions/sealed-parameter.js";
 import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";

@@ -1,5 +1,5 @@
 import type { SessionRequest } from "../access/session-request.js";
-import { blockedUser } from "../guard/blocked.js";
+import { blockedUser } from "../guard/blocked-responses.js";
 import { isSameOrigin } from "../http/initiator.js";
 import { COMMON_HEADERS, shuttingDown, type AnyReply } from "../http/reply.js";
 import { failureReply } from "../pages/failure-reply.js";

@@ -34,10 +34,10 @@ import {
   type Fate,
   type ProviderAnswer,
 } from "./callback-endings.js";
+import { endSurplusSessions } from "./end-surplus-sessions.js";
 import { withDecision } from "./other-site-logout.js";
 import { repeatedCallback } from "./repeated-callback.js";
 import type { RunningExchanges } from "./running-exchanges.js";
-import { endSurplusSessions } from "./surplus-sessions.js";
 import { checkUser } from "./user-check.js";
 
 /** The result of the exchange. */

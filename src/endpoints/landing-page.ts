@@ -2,7 +2,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
-import { markIf } from "../http/cross-site-mark.js";
+import { markIf } from "../http/cross-site-parameter.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";

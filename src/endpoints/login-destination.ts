@@ -2,7 +2,7 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { isOutage, ProviderRefusedError, type ErrorCode } from "../errors.js";
 import { loginPath, parametersBackTo } from "../guard/login-url.js";
-import { markIf } from "../http/cross-site-mark.js";
+import { markIf } from "../http/cross-site-parameter.js";
 import { parseUrl, type Origin } from "../http/redirects.js";
 import { single, type IdpRequest } from "../http/request.js";
 import { sameOriginUrl } from "../http/same-origin-url.js";

@@ -4,7 +4,7 @@ import { epochSeconds } from "../clock.js";
 import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import { initiatorOf, isByScript, type Initiator } from "../http/initiator.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";

@@ -3,7 +3,7 @@ import type { AuthenticatedRecord } from "../access/session-access.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { failureReason, isOutage } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import { json, redirect, type Reply } from "../http/reply.js";
 import { queryOf, type IdpRequest } from "../http/request.js";
 import {

@@ -5,7 +5,7 @@
  */
 import type { SessionRequest } from "../access/session-request.js";
 import type { CommonSettings } from "../config/read-settings.js";
-import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import { initiatorOf } from "../http/initiator.js";
 import { isSecure } from "../http/own-origin.js";
 import { queryOf, type IdpRequest } from "../http/request.js";

@@ -2,7 +2,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
-import { markIf } from "../http/cross-site-mark.js";
+import { markIf } from "../http/cross-site-parameter.js";
 import { initiatorOf } from "../http/initiator.js";
 import { script, type Reply } from "../http/reply.js";
 import { queryOf, single } from "../http/request.js";

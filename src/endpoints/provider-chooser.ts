@@ -2,7 +2,7 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { keptByChooser } from "../config/login-parameters.js";
 import { ERRORS } from "../errors.js";
-import { CROSS_SITE } from "../http/cross-site-mark.js";
+import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import type { Initiator } from "../http/initiator.js";
 import { problem, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";

@@ -1,8 +1,8 @@
 /** Which GET of login and logout has its effect: one that a user's click or a script's call made. */
 import { PROGRAM_HEADER } from "../guard/csrf.js";
-import { linkOnPage } from "../http/cross-site-mark.js";
+import { linkOnPage } from "../http/cross-site-parameter.js";
 import { initiatorOf, isByScript, saysOtherSite } from "../http/initiator.js";
-import { isPrefetch } from "../http/prefetch.js";
+import { isPrefetch } from "../http/prefetch-headers.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";

@@ -2,7 +2,7 @@ import { notifyOfLogout } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
-import { blockedUser } from "../guard/blocked.js";
+import { blockedUser } from "../guard/blocked-responses.js";
 import { wantsPage } from "../http/accept.js";
 import { isSameOrigin } from "../http/initiator.js";
 import { json, redirect, script, type Reply } from "../http/reply.js";
@@ -69,8 +69,8 @@ function isJson({ request }: SessionRequest): boolean {
 }
 
 /** A session in JSON; times in epoch seconds. */
-function memberOf({ id, label, loginAt, lastActive, current }: ListedSession): object {
-  return { id, label, login_at: loginAt, last_active: lastActive, current };
+function memberOf({ id, label, signedInAt, lastActive, current }: ListedSession): object {
+  return { id, label, signed_in_at: signedInAt, last_active: lastActive, current };
 }
 
 async function endSessions(

@@ -1,8 +1,8 @@
 import type { IdpAuthNames } from "../config/names.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { GuardRule } from "../record/guard-requirements.js";
-import type { Blocked } from "./blocked.js";
-import { respondToBlocked, type AnyGuardResponses } from "./guard-responses.js";
+import type { Blocked } from "./blocked-responses.js";
+import { respondToBlocked, type AnyGuardResponses } from "./custom-responses.js";
 import { assertUsage, type Usage } from "./guard-usage.js";
 
 /**

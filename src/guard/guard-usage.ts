@@ -1,6 +1,6 @@
 /** What an application passes to its guards, and the errors for what it cannot. */
 import { REQUIREMENT_NAMES, valueCheckOf } from "../record/guard-requirements.js";
-import { RESPONSE_NAMES } from "./guard-responses.js";
+import { RESPONSE_NAMES } from "./custom-responses.js";
 
 /** How applications of a framework write their guards. */
 export interface Usage {

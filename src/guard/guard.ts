@@ -24,7 +24,12 @@ import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { wouldLoop } from "../record/silent-login.js";
-import { blockedByOutage, blockedForStepUp, blockedUser, type Blocked } from "./blocked.js";
+import {
+  blockedByOutage,
+  blockedForStepUp,
+  blockedUser,
+  type Blocked,
+} from "./blocked-responses.js";
 import { passesCsrf } from "./csrf.js";
 import { assertKnownKeys } from "./guard-usage.js";
 

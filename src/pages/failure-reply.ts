@@ -7,7 +7,7 @@ import {
   StoreUnavailableError,
 } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import { linkOnPage } from "../http/cross-site-mark.js";
+import { linkOnPage } from "../http/cross-site-parameter.js";
 import { loginHeader, problem, shuttingDown, type Reply } from "../http/reply.js";
 import { single, type IdpRequest } from "../http/request.js";
 import type { Action, ErrorModel } from "./error-page.js";

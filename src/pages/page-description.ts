@@ -103,7 +103,7 @@ export interface PageDescription {
         /** When the session was last used, in words and in UTC. */
         readonly lastSeen: string;
         /** The same time by ISO 8601. Undefined if it isn't known. */
-        readonly lastSeenAt?: string;
+        readonly lastActive?: string;
         /** Whether it is the session of this browser. */
         readonly current: boolean;
       }[]

@@ -11,7 +11,7 @@ export interface ShownSession {
   /** The value that ends it: `end=<id>`. */
   readonly id: string;
   /** Null: not known. */
-  readonly loginAt: number | null;
+  readonly signedInAt: number | null;
   /** Null: not known. */
   readonly lastActive: number | null;
   /** Null or empty: "Unknown device". */
@@ -96,7 +96,7 @@ function hiddenText({ sessions, hasMore }: SessionsModel, { say }: Texts): strin
 }
 
 function described(
-  { id, loginAt, lastActive, label, current }: ShownSession,
+  { id, signedInAt, lastActive, label, current }: ShownSession,
   now: number,
   texts: Texts,
 ): DescribedSession {
@@ -104,20 +104,20 @@ function described(
   return {
     id,
     device: deviceIn(label, texts).text,
-    signedIn: say("sessions.signedIn", { time: inWords(loginAt, texts) }),
+    signedIn: say("sessions.signedIn", { time: inWords(signedInAt, texts) }),
     lastSeen: [
       say("sessions.lastSeen", { time: inWords(lastActive, texts) }),
       ago(lastActive, now, texts),
     ]
       .filter(Boolean)
       .join(" "),
-    ...withoutUndefined({ signedInAt: instantOf(loginAt), lastSeenAt: instantOf(lastActive) }),
+    ...withoutUndefined({ signedInAt: instantOf(signedInAt), lastActive: instantOf(lastActive) }),
     current,
   };
 }
 
 function item(
-  { id, loginAt, lastActive, label, current }: ShownSession,
+  { id, signedInAt, lastActive, label, current }: ShownSession,
   { publicPath, now }: SessionsModel,
   texts: Texts,
 ): Markup {
@@ -125,12 +125,12 @@ function item(
   const { text: device, direction } = deviceIn(label, texts);
   const passed = ago(lastActive, now, texts);
   // The accessible name begins with the visible text, and is different for each button.
-  const name = say("sessions.endNamed", { device, time: inWords(loginAt, texts) });
+  const name = say("sessions.endNamed", { device, time: inWords(signedInAt, texts) });
   return html`<li>
     <div>
       <p class="name"><bdi dir="${direction}">${device}</bdi></p>
       ${current ? html`<p class="here">${say("sessions.current")}</p>` : undefined}
-      <p class="when">${parts("sessions.signedIn", { time: time(loginAt, texts) })}</p>
+      <p class="when">${parts("sessions.signedIn", { time: time(signedInAt, texts) })}</p>
       <p class="when">
         ${parts("sessions.lastSeen", { time: time(lastActive, texts) })}${passed === undefined ? undefined : html` <span>${passed}</span>`}
       </p>

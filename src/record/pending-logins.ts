@@ -5,15 +5,18 @@ import type { SignIn } from "./credentials.js";
 import { isSameUser, type IdInfo } from "./identity.js";
 import { ownProperties } from "./json.js";
 import {
-  MAX_PENDING_LOGINS,
-  MAX_USED_STATES,
-  PENDING_LOGIN_SECONDS,
   RECORD_VERSION,
   type PendingLogin,
   type PrivateState,
   type SessionRecord,
 } from "./record.js";
 import { withoutUndefined } from "./without-undefined.js";
+
+export const MAX_PENDING_LOGINS = 8;
+/** Seconds after which a started login expires. */
+export const PENDING_LOGIN_SECONDS = 600;
+/** The states that a record remembers, so that a callback with one of them is a repeated one. */
+export const MAX_USED_STATES = 8;
 
 export function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;

@@ -81,10 +81,10 @@ export interface ApiEntry {
 export interface PrivateState {
   /** The format version. A record of another version is no session. */
   readonly v: 1;
-  /** At most {@link MAX_PENDING_LOGINS}, oldest first. */
+  /** At most `MAX_PENDING_LOGINS` of pending-logins.ts, oldest first. */
   readonly logins?: readonly PendingLogin[];
   /**
-   * SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first.
+   * SHA-256 (base64url) of the last `MAX_USED_STATES` states that came back, oldest first.
    */
   readonly used?: readonly string[];
   /** Those of `used` whose code is being exchanged, in any process. */
@@ -110,7 +110,7 @@ export interface PrivateState {
    * replace it. It counts only while the session has this token.
    */
   readonly rejected_token?: string;
-  /** By the name of the API; at most `MAX_API_ENTRIES` of stored-form.ts. */
+  /** By the name of the API; at most `MAX_API_ENTRIES` of stored-api-tokens.ts. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
   /**
    * The APIs that the user's logins have requested by name, since the last login that named none.
@@ -190,10 +190,6 @@ export function withoutIdToken(record: SessionRecord): SessionRecord {
 }
 
 export const RECORD_VERSION = 1;
-export const MAX_PENDING_LOGINS = 8;
-/** Seconds after which a started login expires. */
-export const PENDING_LOGIN_SECONDS = 600;
-export const MAX_USED_STATES = 8;
 
 /**
  * The provider and client that sessions belong to. No two providers of one application have the

@@ -4,7 +4,6 @@
  */
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 import type { ApiEntry, SessionRecord } from "./record.js";
-import { MAX_API_ENTRIES } from "./stored-form.js";
 import {
   isRecent,
   isUnexpired,
@@ -13,6 +12,9 @@ import {
   type WantedValidity,
 } from "./token-validity.js";
 import { withoutUndefined } from "./without-undefined.js";
+
+/** The APIs whose tokens a record keeps. Each can be 2 KB, and every access decrypts them. */
+export const MAX_API_ENTRIES = 8;
 
 /** Returns what the record has for an API, if it was requested with the same settings. */
 export function apiEntry(record: SessionRecord, api: string, target: string): ApiEntry | undefined {

@@ -2,18 +2,15 @@
 import { isApplicationData } from "./application-data.js";
 import { isText } from "./identity.js";
 import { deepFreeze, isObject, ownProperties } from "./json.js";
+import { MAX_PENDING_LOGINS, MAX_USED_STATES } from "./pending-logins.js";
 import {
-  MAX_PENDING_LOGINS,
-  MAX_USED_STATES,
   RECORD_VERSION,
   withoutInherited,
   type LoginTarget,
   type SessionRecord,
   type UnreadRecord,
 } from "./record.js";
-
-/** The APIs whose tokens a record keeps. Each can be 2 KB, and every access decrypts them. */
-export const MAX_API_ENTRIES = 8;
+import { MAX_API_ENTRIES } from "./stored-api-tokens.js";
 
 /** The configured names of the record's three nameable keys. */
 export interface KeyNames {

@@ -26,7 +26,7 @@ export function noteOf(sealer: Sealer, key: string, { members, expiresAt }: Note
 
 /** The fields of a session that the list of sessions and a logout by the provider read. */
 export interface SessionSummary {
-  readonly loginAt: EpochSeconds | null;
+  readonly signedInAt: EpochSeconds | null;
   readonly label: string | null;
   /** Seconds with a fraction. Null: an earlier release wrote the summary. */
   readonly activeAt: number | null;
@@ -66,7 +66,7 @@ export function readSummary(
   const members = readSummaryJson(sealer, key, stored);
   if (members === undefined) return undefined;
   return {
-    loginAt: stampOf(members["login_at"]),
+    signedInAt: stampOf(members["login_at"]),
     label: labelOf(members["label"]),
     activeAt: stampOf(members["active_at"]),
     signedInIat: stampOf(members["iat"]),

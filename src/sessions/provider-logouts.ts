@@ -3,7 +3,7 @@ import { ProviderRefusedError, StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { Stored } from "../ports/session-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
-import { PENDING_LOGIN_SECONDS } from "../record/record.js";
+import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { SessionEnding } from "./end-by-key.js";
 import { noteOf, readSummary, readSummaryJson, stampOf } from "./entry-summary.js";

@@ -1,5 +1,5 @@
 import { epochSeconds, type Clock } from "../clock.js";
-import { PENDING_LOGIN_SECONDS } from "../record/record.js";
+import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import type { ParameterPurpose, Sealer } from "./seal.js";
 
 /** What a parameter is bound to besides its content: it can't be used elsewhere. */

@@ -5,10 +5,10 @@ import type { Entry, Stored } from "../ports/session-store.js";
 import type { SignInTrace } from "../ports/user-session.js";
 import type { SessionEnd } from "../record/end-reason.js";
 import { deepFreeze, isTooDeep, MAX_RECORD_LEVELS } from "../record/json.js";
+import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import {
   clientOf,
   isOfClients,
-  PENDING_LOGIN_SECONDS,
   withoutIdToken,
   withoutInherited,
   type ClientIdentity,
@@ -154,7 +154,7 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
     { label, activeAt, others }: KeptOfSession,
   ): Partial<Entry> {
     const { sealer, clients } = options;
-    const { id_info: claims, idp_login_at: loginAt, idp_state: state } = record;
+    const { id_info: claims, idp_login_at: signedInAt, idp_state: state } = record;
     const client = clientOf(record, clients);
     if (client === undefined) return {};
     const issuer = textOf(claims?.iss);
@@ -163,7 +163,7 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
       ...(state.sid !== undefined && { sid: sealer.sidHashes(client, state.sid)[0] }),
       summary: sealedSummary(sealer, key, {
         ...others,
-        login_at: stampOf(loginAt) ?? undefined,
+        login_at: stampOf(signedInAt) ?? undefined,
         label: label ?? undefined,
         active_at: activeAt ?? undefined,
         iat: state.signed_in_iat,

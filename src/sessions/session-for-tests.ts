@@ -24,7 +24,7 @@ export interface SessionForTests<Provider extends string = string> {
   /** The application's own data: JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** Seconds since the epoch. Default: now. */
-  readonly loginAt?: number;
+  readonly signedInAt?: number;
   /**
    * The claim `auth_time`: when the user authenticated at the provider, in seconds since the epoch.
    * Default: no such claim.

@@ -42,7 +42,7 @@ export async function createSessionForTests(
 function signedInRecord(asked: SessionForTests, parts: SessionForTestsParts): SessionRecord {
   const { client, stampsActivity } = parts;
   const now = epochSeconds(parts.clock);
-  const { tokens = {}, loginAt = now, data } = asked;
+  const { tokens = {}, signedInAt = now, data } = asked;
   const idInfo = claimsForTests(asked, parts, now);
   return {
     credentials: credentialsToDict({
@@ -54,7 +54,7 @@ function signedInRecord(asked: SessionForTests, parts: SessionForTestsParts): Se
       scopes: [...parts.scope],
     }),
     id_info: idInfo,
-    idp_login_at: loginAt,
+    idp_login_at: signedInAt,
     ...withoutUndefined({ idp_last_active: stampsActivity ? now : undefined }),
     idp_state: {
       v: RECORD_VERSION,

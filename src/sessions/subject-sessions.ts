@@ -8,6 +8,7 @@ import { readSummary } from "./entry-summary.js";
 import { allPagesUnder, pagesUnder } from "./listed-pages.js";
 import type { KeyedHashes } from "./seal.js";
 import type { SessionEntriesOptions } from "./session-entries.js";
+import { surplusSessions, type SessionTimes } from "./surplus-sessions.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {
@@ -22,7 +23,7 @@ export interface ListedSession {
   /** Identifies the session for `endSession`. Reveals neither the cookie nor the store's key. */
   readonly id: string;
   /** Epoch seconds. Null: not known. */
-  readonly loginAt: EpochSeconds | null;
+  readonly signedInAt: EpochSeconds | null;
   /**
    * Epoch seconds of the last recorded access. Without an idle timeout, accesses are not recorded.
    * Then it is the sign-in or the last renewal of the session's life, which happens at most once a
@@ -82,11 +83,7 @@ export interface SubjectSessions {
    * @returns how many sessions it ended
    */
   endAll(subject: Subject, except: string | undefined, announce: () => void): Promise<number>;
-  /**
-   * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that
-   * began before `newest` end, and `newest` itself if `most` others began after it: a sign-in at
-   * the same time makes this check itself, and all processes agree which of the two came first.
-   */
+  /** Ends the sessions beyond `most`, chosen by surplus-sessions.ts. */
   endSurplus(subject: Subject, surplus: Surplus): Promise<number>;
   /**
    * Whether the user has a session that began at `since`, in epoch seconds, or later. True if there
@@ -104,13 +101,8 @@ const MAX_READ_SESSIONS = 1_000;
 const MAX_SURPLUS = 500;
 
 /** What the summary and the times of an entry say. */
-type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & {
-  readonly isWithinLimits: boolean;
-  /** Seconds with a fraction. */
-  readonly activeAt: number;
-  /** As long as the session is new, when it began: seconds with a fraction. */
-  readonly beganAt: number;
-};
+type ReadSession = Pick<ListedSession, "lastActive" | "label"> &
+  SessionTimes & { readonly isWithinLimits: boolean };
 
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
   const { store, sealer, clock, clients, policy, sessionTtl, ending } = options;
@@ -128,19 +120,19 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
 
   function readSession(key: string, stored: Stored): ReadSession {
     const summary = readSummary(sealer, key, stored);
-    const loginAt = summary?.loginAt ?? null;
+    const signedInAt = summary?.signedInAt ?? null;
     const stamps = {
-      ...withoutUndefined({ idp_login_at: loginAt ?? undefined }),
+      ...withoutUndefined({ idp_login_at: signedInAt ?? undefined }),
       idp_last_active: stored.lastActive,
     };
     const now = epochSeconds(clock);
     // An entry of an earlier release tells its last renewal only by its expiry.
     const renewedAt = summary?.activeAt ?? stored.expiresAt - sessionTtl;
-    const activeAt = Math.max(stored.lastActive ?? 0, loginAt ?? 0, renewedAt);
+    const activeAt = Math.max(stored.lastActive ?? 0, signedInAt ?? 0, renewedAt);
     return {
-      loginAt,
+      signedInAt,
       activeAt,
-      beganAt: summary?.activeAt ?? loginAt ?? 0,
+      beganAt: summary?.activeAt ?? signedInAt ?? 0,
       lastActive: Math.min(now, Math.floor(activeAt)),
       label: summary?.label ?? null,
       isWithinLimits: isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now),
@@ -175,12 +167,15 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
           sessions.set(current, readSession(current, own));
       }
       const listed = [...sessions].flatMap(
-        ([key, { isWithinLimits: isListed, loginAt, lastActive, label }]) =>
+        ([key, { isWithinLimits: isListed, signedInAt, lastActive, label }]) =>
           isListed
-            ? { id: sessionId(key), loginAt, lastActive, label, current: key === current }
+            ? { id: sessionId(key), signedInAt, lastActive, label, current: key === current }
             : [],
       );
-      return { sessions: listed.sort((a, b) => (b.loginAt ?? 0) - (a.loginAt ?? 0)), hasMore };
+      return {
+        sessions: listed.sort((a, b) => (b.signedInAt ?? 0) - (a.signedInAt ?? 0)),
+        hasMore,
+      };
     },
     async end(subject, id, announce) {
       for await (const entries of allPagesOf(subject)) {
@@ -201,25 +196,14 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
       const { sessions } = await read(subject, most + MAX_SURPLUS);
       const own = sessions.get(newest) ?? (await readNewest(newest));
       if (own === undefined) return 0;
-      sessions.set(newest, own);
-      const isEarlier = ([key, { loginAt, beganAt }]: [string, ReadSession]) =>
-        ((loginAt ?? 0) - (own.loginAt ?? 0) || beganAt - own.beganAt || (key < newest ? -1 : 0)) <
-        0;
-      const earlier = [...sessions].filter(isEarlier);
-      earlier.sort(
-        ([, a], [, b]) => a.activeAt - b.activeAt || (a.loginAt ?? 0) - (b.loginAt ?? 0),
-      );
-      const surplus = Math.max(0, sessions.size - most);
-      const keys = earlier.slice(0, surplus).map(([key]) => key);
-      // So many sessions began after this one, whose checks may have come too early to see it.
-      if (keys.length < surplus) keys.push(newest);
+      const keys = surplusSessions(sessions, { most, newest, own });
       return ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {
       const { sessions, hasMore } = await read(subject, MAX_READ_SESSIONS);
       return (
         hasMore ||
-        [...sessions.values()].some(({ loginAt }) => loginAt !== null && loginAt >= since)
+        [...sessions.values()].some(({ signedInAt }) => signedInAt !== null && signedInAt >= since)
       );
     },
   };

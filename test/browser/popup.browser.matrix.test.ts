@@ -9,7 +9,7 @@ const executablePath = await chromiumForTests();
 
 const ATTEMPT = "attempt-of-the-attacker-0123";
 /** A login that ends on the popup's page. */
-const loginAt = (origin: string) =>
+const signedInAt = (origin: string) =>
   `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${origin}/idpauth/popup?attempt=${ATTEMPT}` }).toString()}`;
 const PATIENCE = { timeout: 30_000 };
 
@@ -49,7 +49,7 @@ describe.skipIf(executablePath === undefined)(
       addEventListener("message", ({ data }) => heard.push(data));
       self.channel = new BroadcastChannel("idpauth:/idpauth/");
       channel.onmessage = ({ data }) => heard.push(data);
-      self.popup = open("${application.origin}${loginAt(application.origin)}");`);
+      self.popup = open("${application.origin}${signedInAt(application.origin)}");`);
       const popup = await opened;
       await popup.waitForURL(`${application.origin}/idpauth/popup?attempt=${ATTEMPT}`);
       await popup.getByRole("heading", { name: "You are signed in" }).waitFor();
@@ -119,14 +119,14 @@ describe.skipIf(executablePath === undefined)(
       try {
         const [mallory, ada] = [app.user(), app.user()];
         const callback = () =>
-          mallory.approve(loginAt(OWN_ORIGIN), { sub: "mallory", email: "mallory@example.com" });
+          mallory.approve(signedInAt(OWN_ORIGIN), { sub: "mallory", email: "mallory@example.com" });
         const requests = () => app.provider.requestsTo("token").length;
         const stranger = await ada.get(await callback(), { headers: { accept: "text/html" } });
         expect([stranger.status, stranger.setCookies ?? [], requests()]).toEqual([400, [], 0]);
         expect(
           (await ada.get("/idpauth/popup", { headers: { accept: "text/html" } })).body,
         ).not.toContain("<script");
-        await ada.signIn(loginAt(OWN_ORIGIN));
+        await ada.signIn(signedInAt(OWN_ORIGIN));
         const before = requests();
         const signedIn = await ada.get(await callback(), { headers: { accept: "text/html" } });
         expect([signedIn.status, signedIn.setCookies ?? [], requests()]).toEqual([400, [], before]);

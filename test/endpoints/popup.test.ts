@@ -4,7 +4,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore } from "../support/watched-store.js";
 import { deny } from "../../src/application/hooks.js";
 import { failureAt } from "../../src/endpoints/login-destination.js";
-import { PENDING_LOGIN_SECONDS } from "../../src/record/record.js";
+import { PENDING_LOGIN_SECONDS } from "../../src/record/pending-logins.js";
 import { application, start } from "../support/one-application.js";
 
 const ATTEMPT = "an-attempt_of-0123456789";

@@ -18,7 +18,7 @@ interface Listed {
   readonly sessions: readonly {
     id: string;
     label: string | null;
-    login_at: number;
+    signed_in_at: number;
     last_active: number;
     current: boolean;
   }[];

@@ -278,9 +278,9 @@ describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
 
   it("after it was lowered, each sign-in ends at most 500 sessions, until only so many are left", async () => {
     await start();
-    const loginAt = Math.floor(clock.now() / 1000) - 1_000;
+    const signedInAt = Math.floor(clock.now() / 1000) - 1_000;
     for (let number = 0; number < 1_000; number += 1)
-      await signedInAs(app.auth, { sub: "ada" }, { loginAt });
+      await signedInAs(app.auth, { sub: "ada" }, { signedInAt });
     const left: number[] = [];
     for (let number = 0; number < 3; number += 1) {
       await signedIn();

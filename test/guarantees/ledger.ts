@@ -1,6 +1,7 @@
 import type { Stored } from "../../src/ports/session-store.js";
 import { parseRecord } from "../../src/record/stored-form.js";
-import { PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
+import { PENDING_LOGIN_SECONDS } from "../../src/record/pending-logins.js";
+import type { SessionRecord } from "../../src/record/record.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { storeKeyOf } from "../../src/sessions/cookie.js";

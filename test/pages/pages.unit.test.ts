@@ -395,7 +395,9 @@ describe("render", () => {
       { state: { kind: "ended", reason: "idle", user: ada }, signInError: "access_denied" },
       requestIn(),
     );
-    const sessions = [{ id: "a", loginAt: 0, lastActive: null, label: "<Firefox>", current: true }];
+    const sessions = [
+      { id: "a", signedInAt: 0, lastActive: null, label: "<Firefox>", current: true },
+    ];
     await all.sessions({ sessions, now: 60 }, requestIn());
     await all.own(requestIn(), (texts) =>
       popupPage({ isSignedIn: true, loginHref: "/l", homeHref: "/h" }, texts),

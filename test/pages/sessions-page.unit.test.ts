@@ -15,14 +15,14 @@ const publicPath = "/idpauth/";
 const now = Date.UTC(2026, 10, 22, 12) / 1000;
 const laptop: ShownSession = {
   id: "L1",
-  loginAt: now - 3_600,
+  signedInAt: now - 3_600,
   lastActive: now - 90,
   label: "Firefox on Linux",
   current: true,
 };
 const phone: ShownSession = {
   id: "P1",
-  loginAt: now - 90_000,
+  signedInAt: now - 90_000,
   lastActive: now - 7_300,
   label: "Safari on iPhone",
   current: false,
@@ -122,7 +122,7 @@ it.each([
 );
 
 it.each([null, NaN, Infinity, -1, 1e300, 253_402_300_800])("shows the time %s as unknown", (at) => {
-  const page = show({ ...phone, loginAt: at, lastActive: at });
+  const page = show({ ...phone, signedInAt: at, lastActive: at });
   expect(textOf(page)).toContain(
     "Signed in at an unknown time Last seen at an unknown time End session",
   );

@@ -121,14 +121,14 @@ export function indexStates(pictures) {
 const now = 1_795_348_800; // 22 Nov 2026 12:00 UTC
 const here = {
   id: "here",
-  loginAt: now - 7_200,
+  signedInAt: now - 7_200,
   lastActive: now - 20,
   label: "Firefox on Linux",
   current: true,
 };
 const phone = {
   id: "phone",
-  loginAt: now - 90_000,
+  signedInAt: now - 90_000,
   lastActive: now - 3_700,
   label: "Safari on iPhone",
   current: false,
@@ -142,7 +142,7 @@ export const sessionsStates = {
     sessions: [
       here,
       phone,
-      { ...phone, id: "old", loginAt: now - 900_000, lastActive: now - 260_000, label: null },
+      { ...phone, id: "old", signedInAt: now - 900_000, lastActive: now - 260_000, label: null },
     ],
   },
   two: { publicPath, now, sessions: [{ ...here, label: "Chrome on Linux" }, phone] },
@@ -151,7 +151,7 @@ export const sessionsStates = {
   unknown: {
     publicPath,
     now,
-    sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }],
+    sessions: [{ id: "x", signedInAt: null, lastActive: 1e300, label: " ", current: false }],
   },
   provider: { publicPath, now, sessions: [here, phone], provider: `Customer account ${long}` },
   many: {

@@ -14,11 +14,10 @@ import {
 } from "../../src/record/identity.js";
 import { apiEntry, withApiEntry } from "../../src/record/stored-api-tokens.js";
 import { deepFreeze } from "../../src/record/json.js";
+import { MAX_PENDING_LOGINS, MAX_USED_STATES } from "../../src/record/pending-logins.js";
 import {
   EMPTY_RECORD,
   isOfClients,
-  MAX_PENDING_LOGINS,
-  MAX_USED_STATES,
   withoutIdToken,
   withoutInherited,
   type SessionRecord,

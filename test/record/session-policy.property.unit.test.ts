@@ -117,10 +117,10 @@ const caseArbitrary: fc.Arbitrary<Case> = settingsArbitrary.chain((settings) => 
       refreshToken: fc.boolean(),
       rejected: fc.boolean(),
       idInfo: fc.option(fc.record({ exp }, { requiredKeys: [] }), { nil: undefined, freq: 6 }),
-      loginAt: stamp(settings.sessionMaxAge),
+      signedInAt: stamp(settings.sessionMaxAge),
       lastActive: stamp(settings.sessionIdleTimeout),
     })
-    .map(({ signedIn, refreshToken, rejected, idInfo, loginAt, lastActive }): SessionRecord => {
+    .map(({ signedIn, refreshToken, rejected, idInfo, signedInAt, lastActive }): SessionRecord => {
       const credentials = {
         token: "access",
         ...(refreshToken && { refresh_token: "refresh" }),
@@ -132,7 +132,7 @@ const caseArbitrary: fc.Arbitrary<Case> = settingsArbitrary.chain((settings) => 
       return {
         ...(signedIn && { credentials }),
         ...(idInfo !== undefined && { id_info: idInfo }),
-        ...(loginAt !== undefined && { idp_login_at: loginAt }),
+        ...(signedInAt !== undefined && { idp_login_at: signedInAt }),
         ...(lastActive !== undefined && { idp_last_active: lastActive }),
         idp_state: { v: 1, ...(rejected && { refresh_rejected: true as const }) },
       };

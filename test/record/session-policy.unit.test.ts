@@ -30,7 +30,7 @@ interface Facts {
   readonly idInfo?: "none";
   readonly refreshToken?: false;
   readonly rejected?: true;
-  readonly loginAt?: unknown;
+  readonly signedInAt?: unknown;
   readonly lastActive?: unknown;
 }
 
@@ -49,7 +49,7 @@ function session(facts: Facts = {}): SessionRecord {
       scopes: ["openid"],
     },
     ...(facts.idInfo !== "none" && { id_info: { sub: "ada", exp } }),
-    ...("loginAt" in facts && { idp_login_at: facts.loginAt }),
+    ...("signedInAt" in facts && { idp_login_at: facts.signedInAt }),
     ...("lastActive" in facts && { idp_last_active: facts.lastActive }),
     idp_state: { v: 1, ...(facts.rejected && { refresh_rejected: true as const }) },
   });
@@ -88,24 +88,24 @@ describe("IDP_SESSIONS_NOT_BEFORE", () => {
     ["at that second", NOW - 100, "valid"],
     ["later", NOW - 1, "valid"],
     ["by a clock that is ahead", NOW + MAX_FUTURE_SECONDS, "valid"],
-  ])("a session that was signed in %s", (_name, loginAt, expected) => {
-    expect(outcome(session({ loginAt }), SINCE)).toBe(expected);
-    expect(outcome(session({ loginAt, exp: 0 }), SINCE)).toBe(
+  ])("a session that was signed in %s", (_name, signedInAt, expected) => {
+    expect(outcome(session({ signedInAt }), SINCE)).toBe(expected);
+    expect(outcome(session({ signedInAt, exp: 0 }), SINCE)).toBe(
       expected === "valid" ? "refresh" : expected,
     );
-    expect(outcome(session({ loginAt }))).toBe("valid");
+    expect(outcome(session({ signedInAt }))).toBe("valid");
   });
 
   it("ends a session without a time of the sign-in, or with an invalid one", () => {
     expect(outcome(session(), SINCE)).toBe("signed_in_before");
-    for (const [name, loginAt] of BROKEN)
-      expect(outcome(session({ loginAt }), SINCE), name).toBe("signed_in_before");
+    for (const [name, signedInAt] of BROKEN)
+      expect(outcome(session({ signedInAt }), SINCE), name).toBe("signed_in_before");
   });
 
   it("is decided after the maximum age and the idle timeout, and before the ID token", () => {
-    const old = { loginAt: NOW - MAX - 1, lastActive: NOW - IDLE - 1, exp: 0 };
+    const old = { signedInAt: NOW - MAX - 1, lastActive: NOW - IDLE - 1, exp: 0 };
     expect(outcome(session(old), { ...BOTH_CAPS, ...SINCE })).toBe("max_age");
-    expect(outcome(session({ ...old, loginAt: NOW - 101 }), { ...BOTH_CAPS, ...SINCE })).toBe(
+    expect(outcome(session({ ...old, signedInAt: NOW - 101 }), { ...BOTH_CAPS, ...SINCE })).toBe(
       "idle",
     );
     expect(
@@ -130,7 +130,11 @@ describe("no session", () => {
   });
 
   it("no credentials comes before every session limit", () => {
-    const { credentials: _credentials, ...rest } = session({ loginAt: 0, lastActive: 0, exp: 0 });
+    const { credentials: _credentials, ...rest } = session({
+      signedInAt: 0,
+      lastActive: 0,
+      exp: 0,
+    });
     expect(outcome(rest, BOTH_CAPS)).toBe("no_credentials");
   });
 });
@@ -148,24 +152,24 @@ describe("[F13] step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => 
     ["299 s in the future", NOW + 299, "valid"],
     ["300 s in the future", NOW + 300, "valid"],
     ["301 s in the future", NOW + 301, "max_age"],
-  ])("%s", (_name, loginAt, expected) => {
-    expect(outcome(session({ loginAt }), { sessionMaxAge: MAX })).toBe(expected);
+  ])("%s", (_name, signedInAt, expected) => {
+    expect(outcome(session({ signedInAt }), { sessionMaxAge: MAX })).toBe(expected);
   });
 
   it("a session without the stamp, from before the maximum age was set, is within policy", () => {
     expect(outcome(session(), { sessionMaxAge: MAX })).toBe("valid");
-    expect(outcome(session({ loginAt: undefined }), { sessionMaxAge: MAX })).toBe("valid");
+    expect(outcome(session({ signedInAt: undefined }), { sessionMaxAge: MAX })).toBe("valid");
   });
 
-  it.each(BROKEN)("a stamp that is %s fails closed", (_name, loginAt) => {
-    expect(outcome(session({ loginAt }), { sessionMaxAge: MAX })).toBe("max_age");
+  it.each(BROKEN)("a stamp that is %s fails closed", (_name, signedInAt) => {
+    expect(outcome(session({ signedInAt }), { sessionMaxAge: MAX })).toBe("max_age");
   });
 
   it.each([...BROKEN, ["long past", 0]] as [string, unknown][])(
     "without a maximum age, a stamp that is %s is not read",
-    (_name, loginAt) => {
-      expect(outcome(session({ loginAt }))).toBe("valid");
-      expect(outcome(session({ loginAt, lastActive: NOW }), { sessionIdleTimeout: IDLE })).toBe(
+    (_name, signedInAt) => {
+      expect(outcome(session({ signedInAt }))).toBe("valid");
+      expect(outcome(session({ signedInAt, lastActive: NOW }), { sessionIdleTimeout: IDLE })).toBe(
         "valid",
       );
     },
@@ -175,12 +179,12 @@ describe("[F13] step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => 
     [NOW, "valid"],
     [NOW - 1, "max_age"],
     [NOW + 300, "valid"],
-  ])("a maximum age of 0 is taken literally: login at %i is %s", (loginAt, expected) => {
-    expect(outcome(session({ loginAt }), { sessionMaxAge: 0 })).toBe(expected);
+  ])("a maximum age of 0 is taken literally: login at %i is %s", (signedInAt, expected) => {
+    expect(outcome(session({ signedInAt }), { sessionMaxAge: 0 })).toBe(expected);
   });
 
   it("the maximum age is fixed: activity does not move it", () => {
-    expect(outcome(session({ loginAt: NOW - MAX - 1, lastActive: NOW }), BOTH_CAPS)).toBe(
+    expect(outcome(session({ signedInAt: NOW - MAX - 1, lastActive: NOW }), BOTH_CAPS)).toBe(
       "max_age",
     );
   });
@@ -200,7 +204,7 @@ describe("step 2: IDP_SESSION_IDLE_TIMEOUT, measured from idp_last_active", () =
   });
 
   it("a session without the stamp is within policy", () => {
-    expect(outcome(session({ loginAt: 0 }), { sessionIdleTimeout: IDLE })).toBe("valid");
+    expect(outcome(session({ signedInAt: 0 }), { sessionIdleTimeout: IDLE })).toBe("valid");
   });
 
   it.each(BROKEN)("a stamp that is %s fails closed", (_name, lastActive) => {
@@ -208,7 +212,7 @@ describe("step 2: IDP_SESSION_IDLE_TIMEOUT, measured from idp_last_active", () =
   });
 
   it.each(BROKEN)("without the timeout, a stamp that is %s is not read", (_name, lastActive) => {
-    expect(outcome(session({ lastActive, loginAt: NOW }), { sessionMaxAge: MAX })).toBe("valid");
+    expect(outcome(session({ lastActive, signedInAt: NOW }), { sessionMaxAge: MAX })).toBe("valid");
   });
 
   it.each([
@@ -280,8 +284,8 @@ describe("steps 4 and 5: expired", () => {
     [NOW - MAX, NOW - IDLE - 1, "idle"],
   ])(
     "a refresh extends only what is within every session limit: login at %i, active at %i is %s",
-    (loginAt, lastActive, expected) => {
-      expect(outcome(session({ exp: NOW - 1, loginAt, lastActive }), BOTH_CAPS)).toBe(expected);
+    (signedInAt, lastActive, expected) => {
+      expect(outcome(session({ exp: NOW - 1, signedInAt, lastActive }), BOTH_CAPS)).toBe(expected);
     },
   );
 });
@@ -291,7 +295,7 @@ describe("when several apply, the first of the specification's order is named", 
     exp: 0,
     refreshToken: false,
     rejected: true,
-    loginAt: 0,
+    signedInAt: 0,
     lastActive: 0,
   };
   const off: Partial<PolicySettings> = { sessionAutoRefresh: false };
@@ -299,27 +303,27 @@ describe("when several apply, the first of the specification's order is named", 
     ["both caps, expired, off, refused", everything, { ...BOTH_CAPS, ...off }, "max_age"],
     [
       "idle, expired, off, refused",
-      { ...everything, loginAt: NOW },
+      { ...everything, signedInAt: NOW },
       { ...BOTH_CAPS, ...off },
       "idle",
     ],
     [
       "expired, off, refused",
-      { ...everything, loginAt: NOW, lastActive: NOW },
+      { ...everything, signedInAt: NOW, lastActive: NOW },
       { ...BOTH_CAPS, ...off },
       "auto_refresh_off",
     ],
     [
       "expired, refused",
-      { ...everything, loginAt: NOW, lastActive: NOW },
+      { ...everything, signedInAt: NOW, lastActive: NOW },
       BOTH_CAPS,
       "refresh_rejected",
     ],
-    ["both caps, ID token still valid", { loginAt: 0, lastActive: 0 }, BOTH_CAPS, "max_age"],
-    ["idle with a broken login stamp", { loginAt: "x", lastActive: 0 }, BOTH_CAPS, "max_age"],
+    ["both caps, ID token still valid", { signedInAt: 0, lastActive: 0 }, BOTH_CAPS, "max_age"],
+    ["idle with a broken login stamp", { signedInAt: "x", lastActive: 0 }, BOTH_CAPS, "max_age"],
     [
       "only the idle cap set, both exceeded",
-      { loginAt: 0, lastActive: 0 },
+      { signedInAt: 0, lastActive: 0 },
       { sessionIdleTimeout: IDLE },
       "idle",
     ],
@@ -333,7 +337,7 @@ describe("when several apply, the first of the specification's order is named", 
 
 describe("the gate is pure", () => {
   it("frozen input, the same result twice, and the result cannot be changed", () => {
-    const record = session({ exp: NOW, loginAt: NOW, lastActive: NOW });
+    const record = session({ exp: NOW, signedInAt: NOW, lastActive: NOW });
     const settings = Object.freeze({ ...BOTH_CAPS });
     const before = JSON.stringify(record);
     const first = judge(record, settings, NOW);
@@ -352,25 +356,25 @@ describe("remaining", () => {
     ["no caps", session(), NO_CAPS, { idToken: 1, maxAge: null, idle: null, sessionExpiry: null }],
     [
       "fresh",
-      session({ exp: NOW + 60, loginAt: NOW, lastActive: NOW }),
+      session({ exp: NOW + 60, signedInAt: NOW, lastActive: NOW }),
       BOTH_CAPS,
       { idToken: 60, maxAge: MAX, idle: IDLE, sessionExpiry: null },
     ],
     [
       "some time gone",
-      session({ loginAt: NOW - 100, lastActive: NOW - 10 }),
+      session({ signedInAt: NOW - 100, lastActive: NOW - 10 }),
       BOTH_CAPS,
       { idToken: 1, maxAge: MAX - 100, idle: IDLE - 10, sessionExpiry: null },
     ],
     [
       "at the end",
-      session({ exp: NOW, loginAt: NOW - MAX, lastActive: NOW - IDLE }),
+      session({ exp: NOW, signedInAt: NOW - MAX, lastActive: NOW - IDLE }),
       BOTH_CAPS,
       { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null },
     ],
     [
       "beyond it, never below zero",
-      session({ exp: 0, loginAt: 0, lastActive: 0 }),
+      session({ exp: 0, signedInAt: 0, lastActive: 0 }),
       BOTH_CAPS,
       { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null },
     ],
@@ -382,19 +386,19 @@ describe("remaining", () => {
     ],
     [
       "stamps in the future count as now",
-      session({ loginAt: NOW + 300, lastActive: NOW + 1 }),
+      session({ signedInAt: NOW + 300, lastActive: NOW + 1 }),
       BOTH_CAPS,
       { idToken: 1, maxAge: MAX, idle: IDLE, sessionExpiry: null },
     ],
     [
       "broken stamps",
-      session({ loginAt: "x", lastActive: NOW + 301 }),
+      session({ signedInAt: "x", lastActive: NOW + 301 }),
       BOTH_CAPS,
       { idToken: 1, maxAge: 0, idle: 0, sessionExpiry: null },
     ],
     [
       "stamps without caps",
-      session({ loginAt: NOW, lastActive: NOW }),
+      session({ signedInAt: NOW, lastActive: NOW }),
       NO_CAPS,
       { idToken: 1, maxAge: null, idle: null, sessionExpiry: null },
     ],
@@ -443,7 +447,7 @@ describe("the application's code", () => {
   );
 
   it("session limits come before its decision, and its decision before the refresh", () => {
-    expect(outcome(with_({ rejected: "denied" }, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe(
+    expect(outcome(with_({ rejected: "denied" }, { signedInAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe(
       "max_age",
     );
     expect(outcome(with_({ rejected: "denied" }, { exp: NOW - 1 }))).toBe("denied");
@@ -515,9 +519,9 @@ describe("the provider's time limit, session_expiry", () => {
   );
 
   it("is checked after the application's session limits, and before the ID token", () => {
-    expect(outcome(until(NOW, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
+    expect(outcome(until(NOW, { signedInAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
     expect(outcome(until(NOW, { lastActive: NOW - IDLE - 1 }), BOTH_CAPS)).toBe("idle");
-    expect(outcome(until(NOW, { loginAt: NOW - 101 }), { sessionsNotBefore: NOW - 100 })).toBe(
+    expect(outcome(until(NOW, { signedInAt: NOW - 101 }), { sessionsNotBefore: NOW - 100 })).toBe(
       "signed_in_before",
     );
     expect(outcome(until(NOW, { exp: NOW - 1 }))).toBe("session_expiry");
@@ -553,7 +557,7 @@ describe("isWithinLimits", () => {
 describe("untilEnd", () => {
   const seconds = (record: SessionRecord, settings: Partial<PolicySettings> = {}) =>
     untilEnd(record, { ...NO_CAPS, ...settings }, NOW);
-  const facts: Facts = { exp: NOW + 60, loginAt: NOW - 100, lastActive: NOW - 10 };
+  const facts: Facts = { exp: NOW + 60, signedInAt: NOW - 100, lastActive: NOW - 10 };
 
   it("is the nearest of the session limits", () => {
     expect(seconds(session(facts), BOTH_CAPS)).toBe(IDLE - 10);

@@ -16,7 +16,7 @@ describe("with the folder TEST_RESULTS", () => {
   it("`npm run test:matrix` runs what `npm test` has left, and all tests if it has left nothing", () => {
     expect(planOf("matrix", [], "has main").vitest).toContain("--project=matrix");
     expect(planOf("matrix", [], "empty")).toEqual(planOf("matrix", []));
-    expect(planOf("matrix", []).vitest).toEqual(["run", "--coverage"]);
+    expect(planOf("matrix", []).vitest).toEqual(["run"]);
     expect(planOf("main", [], "empty").env).toEqual(planOf("matrix", []).env);
   });
 

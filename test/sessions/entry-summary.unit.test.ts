@@ -26,7 +26,7 @@ describe("the summary of a session", () => {
       id_token_alg: 1,
     };
     expect(readSummary(sealer, "key", summaryOf(JSON.stringify(json)))).toEqual({
-      loginAt: null,
+      signedInAt: null,
       label: null,
       activeAt: null,
       signedInIat: null,
@@ -47,7 +47,7 @@ describe("the summary of a session", () => {
       newer: [1],
     };
     expect(readSummary(sealer, "key", summaryOf(JSON.stringify(good)))).toEqual({
-      loginAt: 1,
+      signedInAt: 1,
       label: "a",
       activeAt: 1.5,
       signedInIat: 2,

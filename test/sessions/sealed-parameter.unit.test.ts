@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PENDING_LOGIN_SECONDS } from "../../src/record/record.js";
+import { PENDING_LOGIN_SECONDS } from "../../src/record/pending-logins.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import {
   createPostedResponses,

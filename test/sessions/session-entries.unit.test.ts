@@ -40,7 +40,7 @@ describe("the entry of a session", () => {
       recordOf({
         sid: "provider's",
         iat: START - 1,
-        loginAt: START,
+        signedInAt: START,
         sessionExpiry: START + 60,
         idTokenAlg: "RS256",
       }),
@@ -127,7 +127,7 @@ describe("the entry of a session", () => {
       const parts = storedSessions();
       const handle = newHandle();
       const entry = {
-        ...parts.entries.newEntryOf(recordOf({ loginAt: START }), handle, "Firefox"),
+        ...parts.entries.newEntryOf(recordOf({ signedInAt: START }), handle, "Firefox"),
         expiresAt: START + 77,
       };
       parts.clock.advance(5_500);
@@ -137,23 +137,27 @@ describe("the entry of a session", () => {
 
     it("keeps label, expiry and last renewal when its record changes", () => {
       const { entries, handle, entry, summaryOf } = begun();
-      const next = entries.replacementOf(stored(entry), recordOf({ loginAt: START + 1 }), handle);
+      const next = entries.replacementOf(
+        stored(entry),
+        recordOf({ signedInAt: START + 1 }),
+        handle,
+      );
       expect(next.expiresAt).toBe(START + 77);
       expect(summaryOf(next)).toMatchObject({
         label: "Firefox",
-        loginAt: START + 1,
+        signedInAt: START + 1,
         activeAt: START,
       });
     });
 
     it("keeps label and record when activity renews it", () => {
       const { entries, handle, entry, summaryOf } = begun();
-      const found = { record: recordOf({ loginAt: START }), stored: stored(entry) };
+      const found = { record: recordOf({ signedInAt: START }), stored: stored(entry) };
       const next = entries.renewalOf(found, handle, START + 99);
       expect(next.expiresAt).toBe(START + 99);
       expect(summaryOf(next)).toMatchObject({
         label: "Firefox",
-        loginAt: START,
+        signedInAt: START,
         activeAt: START + 5.5,
       });
       expect(entries.recordOf(stored(next), handle)).toEqual(

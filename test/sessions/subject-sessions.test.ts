@@ -71,14 +71,14 @@ describe.each(["a store outside the process", "the memory store"])(
         {
           id: expect.any(String),
           label: "Safari on a phone",
-          loginAt: START + 1800,
+          signedInAt: START + 1800,
           lastActive: START + 1800,
           current: false,
         },
         {
           id: expect.any(String),
           label: "Firefox on a laptop",
-          loginAt: START,
+          signedInAt: START,
           lastActive: START + 1860,
           current: true,
         },
@@ -95,7 +95,7 @@ describe.each(["a store outside the process", "the memory store"])(
       clock.advance(HOUR);
       expect(await user.isSignedIn()).toBe(true);
       expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([
-        { label: "Firefox", loginAt: START },
+        { label: "Firefox", signedInAt: START },
       ]);
     });
 
@@ -106,7 +106,7 @@ describe.each(["a store outside the process", "the memory store"])(
       await user.isSignedIn();
       clock.advance(HOUR);
       expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([
-        { loginAt: START, lastActive: START + 48 * 3600 },
+        { signedInAt: START, lastActive: START + 48 * 3600 },
       ]);
     });
 
@@ -267,7 +267,7 @@ describe("a user with more sessions than a page of the store has", () => {
   async function startWithMany(options: ApplicationOptions = {}): Promise<void> {
     await start(options);
     for (let number = 0; number < COUNT; number += 1)
-      await signedInAs(app.auth, { sub: "ada" }, { loginAt: START + number });
+      await signedInAs(app.auth, { sub: "ada" }, { signedInAt: START + number });
   }
 
   it("the sessions of each page are deleted before the next page is read", async () => {
@@ -306,7 +306,7 @@ describe("a user with more sessions than a page of the store has", () => {
   it("any of them is found by its id, and listed", async () => {
     await startWithMany();
     const sessions = await app.auth.listSessions(subjectOf(ADA));
-    expect(sessions.map(({ loginAt }) => loginAt)).toEqual(
+    expect(sessions.map(({ signedInAt }) => signedInAt)).toEqual(
       Array.from({ length: COUNT }, (_, number) => START + COUNT - 1 - number),
     );
     for (const { id } of [sessions[0]!, sessions.at(-1)!])

@@ -36,9 +36,13 @@ function setUp({
 describe("the list of a user's sessions", () => {
   it("has the newest sign-in first, with label, times and which one is the request's", async () => {
     const { sessions, signIn } = setUp();
-    const old = await signIn({ loginAt: START - 100, label: "Firefox", lastActive: START - 10 });
-    const unknown = await signIn({ loginAt: undefined });
-    const recent = await signIn({ loginAt: START - 50, label: "Safari", lastActive: START - 50 });
+    const old = await signIn({ signedInAt: START - 100, label: "Firefox", lastActive: START - 10 });
+    const unknown = await signIn({ signedInAt: undefined });
+    const recent = await signIn({
+      signedInAt: START - 50,
+      label: "Safari",
+      lastActive: START - 50,
+    });
     await signIn({ sub: "grace" });
     await signIn({ iss: "https://another.example" });
     expect(await sessions.list(ADA, old.key)).toEqual({
@@ -46,21 +50,21 @@ describe("the list of a user's sessions", () => {
         {
           id: sessionId(recent.key),
           label: "Safari",
-          loginAt: START - 50,
+          signedInAt: START - 50,
           lastActive: START,
           current: false,
         },
         {
           id: sessionId(old.key),
           label: "Firefox",
-          loginAt: START - 100,
+          signedInAt: START - 100,
           lastActive: START,
           current: true,
         },
         {
           id: sessionId(unknown.key),
           label: null,
-          loginAt: null,
+          signedInAt: null,
           lastActive: START,
           current: false,
         },
@@ -70,16 +74,20 @@ describe("the list of a user's sessions", () => {
   });
 
   it.each([
-    ["the recorded access", { lastActive: START - 10, loginAt: START - 20 }, START - 10],
-    ["the sign-in", { loginAt: START - 20 }, START - 20],
-    ["the last renewal", { loginAt: START - 20, activeAt: START - 5.5 }, START - 6],
+    ["the recorded access", { lastActive: START - 10, signedInAt: START - 20 }, START - 10],
+    ["the sign-in", { signedInAt: START - 20 }, START - 20],
+    ["the last renewal", { signedInAt: START - 20, activeAt: START - 5.5 }, START - 6],
     [
       "the renewal that only the expiry of an earlier release's entry tells",
-      { loginAt: START - 20, activeAt: null, expiresAt: START + TTL - 6 },
+      { signedInAt: START - 20, activeAt: null, expiresAt: START + TTL - 6 },
       START - 6,
     ],
     ["now, never later", { lastActive: START + 10 }, START],
-    ["no time at all if none is known", { loginAt: undefined, activeAt: null }, START - TTL + 60],
+    [
+      "no time at all if none is known",
+      { signedInAt: undefined, activeAt: null },
+      START - TTL + 60,
+    ],
   ])("says that the user was last active at %s", async (_name, times, lastActive) => {
     const { sessions, signIn } = setUp();
     await signIn({ expiresAt: START + 60, activeAt: START - 30, ...times });
@@ -87,7 +95,7 @@ describe("the list of a user's sessions", () => {
   });
 
   it.each<[string, Partial<PolicySettings>, object]>([
-    ["maximum age", { sessionMaxAge: 60 }, { loginAt: START - 61 }],
+    ["maximum age", { sessionMaxAge: 60 }, { signedInAt: START - 61 }],
     ["idle timeout", { sessionIdleTimeout: 60 }, { lastActive: START - 61 }],
     ["session_expiry", {}, { sessionExpiry: START }],
   ])("leaves out a session beyond its %s", async (_limit, policy, beyond) => {
@@ -101,7 +109,7 @@ describe("the list of a user's sessions", () => {
 
   it("keeps a session without times, because a missing time exceeds no limit", async () => {
     const { sessions, signIn } = setUp({ policy: { sessionMaxAge: 60, sessionIdleTimeout: 60 } });
-    await signIn({ loginAt: undefined });
+    await signIn({ signedInAt: undefined });
     expect((await sessions.list(ADA, undefined)).sessions).toHaveLength(1);
   });
 
@@ -143,7 +151,7 @@ describe("the list of a user's sessions", () => {
     const stored = (await store.get(key))!;
     await store.replace(key, { ...stored, summary: Uint8Array.of(1) }, stored.version);
     expect((await sessions.list(ADA, undefined)).sessions).toMatchObject([
-      { id: sessionId(key), label: null, loginAt: null },
+      { id: sessionId(key), label: null, signedInAt: null },
     ]);
   });
 
@@ -168,7 +176,7 @@ describe("the list of a user's sessions", () => {
     const fresh = createSealer("the new secret key of 32 bytes or more", [SECRET]);
     const { sessions, signIn } = setUp({ store, clock, sealer: fresh });
     await old.signIn({ label: "old" });
-    await signIn({ label: "new", loginAt: START + 1 });
+    await signIn({ label: "new", signedInAt: START + 1 });
     expect((await sessions.list(ADA, undefined)).sessions).toMatchObject([
       { label: "new" },
       { label: "old" },
@@ -283,7 +291,7 @@ describe("more sessions than a user may have", () => {
     for (const { at, login = 0, began } of times) {
       handles.push(
         await signIn({
-          loginAt: login === null ? undefined : START + login,
+          signedInAt: login === null ? undefined : START + login,
           activeAt: began === undefined ? null : START + began,
           ...(at !== undefined && { lastActive: START + at }),
           expiresAt: START + 60,
@@ -393,7 +401,7 @@ describe("more sessions than a user may have", () => {
 
   it("end by the 500 at one sign-in, if the maximum was lowered", async () => {
     const { sessions, signIn, announce } = setUp();
-    for (let count = 0; count < 1_100; count += 1) await signIn({ loginAt: START - 10 });
+    for (let count = 0; count < 1_100; count += 1) await signIn({ signedInAt: START - 10 });
     const newest = await signIn();
     const ended = await sessions.endSurplus(ADA, { most: 1, newest: newest.key, announce });
     expect(ended).toBeGreaterThanOrEqual(500);
@@ -405,11 +413,11 @@ describe("whether a user has signed in since a moment", () => {
   it("says the time of the sign-in, with the moment itself", async () => {
     const { sessions, signIn } = setUp();
     expect(await sessions.hasSignedInSince(ADA, START)).toBe(false);
-    await signIn({ loginAt: undefined });
+    await signIn({ signedInAt: undefined });
     // A session without the time of its sign-in is no new one.
     expect(await sessions.hasSignedInSince(ADA, -1)).toBe(false);
-    await signIn({ loginAt: START, lastActive: START + 5 });
-    await signIn({ loginAt: START - 5 });
+    await signIn({ signedInAt: START, lastActive: START + 5 });
+    await signIn({ signedInAt: START - 5 });
     expect(await sessions.hasSignedInSince(ADA, START)).toBe(true);
     expect(await sessions.hasSignedInSince(ADA, START + 1)).toBe(false);
   });

@@ -27,7 +27,7 @@ export interface SignIn {
   readonly sid?: string;
   /** `iat` of the ID token of the sign-in. */
   readonly iat?: number;
-  readonly loginAt?: EpochSeconds | undefined;
+  readonly signedInAt?: EpochSeconds | undefined;
   readonly lastActive?: EpochSeconds;
   readonly sessionExpiry?: unknown;
   /** The end of the session has been announced. */
@@ -70,7 +70,7 @@ export function storedSessions(options: StoredSessionsOptions = {}) {
   /** Stores a session and returns its handle. */
   async function signIn({ label, expiresAt, activeAt, ...given }: SignIn = {}): Promise<Handle> {
     const handle = newHandle();
-    const record = recordOf({ loginAt: now(), ...given });
+    const record = recordOf({ signedInAt: now(), ...given });
     const entry = entries.newEntryOf(record, handle, label ?? null);
     await parts.store.insert(handle.key, {
       ...entry,
@@ -115,7 +115,7 @@ export function recordOf({
   clientId = CLIENT.clientId,
   sid,
   iat,
-  loginAt,
+  signedInAt,
   lastActive,
   sessionExpiry,
   ended,
@@ -131,7 +131,7 @@ export function recordOf({
       scopes: [],
     },
     id_info: { iss, sub },
-    ...(loginAt !== undefined && { idp_login_at: loginAt }),
+    ...(signedInAt !== undefined && { idp_login_at: signedInAt }),
     ...(lastActive !== undefined && { idp_last_active: lastActive }),
     idp_state: {
       v: 1,

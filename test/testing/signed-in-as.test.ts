@@ -152,7 +152,7 @@ it("tokens and the time of the sign-in may be given, and the claims end the sess
   expect(await token(await signedInAs(auth, ADA, { tokens: { token: "an access token" } }))).toBe(
     "an access token",
   );
-  expect((await ask(await signedInAs(auth, ADA, { loginAt: now - 3601 }))).authenticated).toBe(
+  expect((await ask(await signedInAs(auth, ADA, { signedInAt: now - 3601 }))).authenticated).toBe(
     false,
   );
   const brief = await signedInAs(auth, { ...ADA, exp: now + 60 });
@@ -244,17 +244,17 @@ it("the application instead of its auth, and an email instead of claims, are nam
 it.each<[string, unknown, RegExp]>([
   [
     "milliseconds",
-    { loginAt: 1_700_000_000_000 },
-    /`loginAt` must be in whole seconds since the epoch/,
+    { signedInAt: 1_700_000_000_000 },
+    /`signedInAt` must be in whole seconds since the epoch/,
   ],
-  ["a date", { loginAt: new Date() }, /whole seconds/],
-  ["text", { loginAt: "2020" }, /whole seconds/],
-  ["no number", { loginAt: Number.NaN }, /whole seconds/],
-  ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
+  ["a date", { signedInAt: new Date() }, /whole seconds/],
+  ["text", { signedInAt: "2020" }, /whole seconds/],
+  ["no number", { signedInAt: Number.NaN }, /whole seconds/],
+  ["parts of seconds", { signedInAt: 1_700_000_000.5 }, /whole seconds/],
   [
     "an option of another name",
     { login_at: 1 },
-    /takes no option "login_at"; there are provider, tokens, loginAt, secure, authTime, acr, data\./,
+    /takes no option "login_at"; there are provider, tokens, signedInAt, secure, authTime, acr, data\./,
   ],
   [
     "milliseconds of the authentication",

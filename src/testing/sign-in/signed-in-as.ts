@@ -94,7 +94,7 @@ export async function signedInCookie<Provider extends string>(
 const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = {
   provider: true,
   tokens: true,
-  loginAt: true,
+  signedInAt: true,
   secure: true,
   authTime: true,
   acr: true,
@@ -115,7 +115,7 @@ function assertOptions(options: SignedInAsOptions): void {
   assertNames("signedInAs takes no option", options, OPTIONS);
   const { tokens = {}, acr } = options;
   assertNames("The option `tokens` has no", tokens, TOKENS);
-  for (const name of ["loginAt", "authTime"] as const) {
+  for (const name of ["signedInAt", "authTime"] as const) {
     const seconds = options[name];
     if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_TIME_SECONDS))
       continue;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOwnForms, type OpenedRequest } from "../../src/sessions/own-forms.js";
+import { createOwnForms, type OpenedRequest } from "../../src/sessions/form-proof.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 

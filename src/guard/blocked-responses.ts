@@ -1,7 +1,7 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { ERRORS, type IdpAuthError } from "../errors.js";
 import { wantsPage } from "../http/accept.js";
-import { linkOnPage } from "../http/cross-site-mark.js";
+import { linkOnPage } from "../http/cross-site-parameter.js";
 import { saysOtherSite } from "../http/initiator.js";
 import { json, loginHeader, redirect, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";

@@ -1,6 +1,6 @@
 /** The application's own responses to blocked requests. */
 import { thrownBy } from "../errors.js";
-import type { Blocked } from "./blocked.js";
+import type { Blocked } from "./blocked-responses.js";
 
 /**
  * The application's own responses to blocked requests. Each function is called with the framework's
