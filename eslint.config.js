@@ -36,7 +36,6 @@ export default defineConfig(
     "**/dist/",
     "build/",
     ".builds/",
-    "coverage/",
     ".stryker-tmp/",
     "reports/",
     // test/examples/migrate-from-*.matrix.test.ts run them.

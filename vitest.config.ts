@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     // Vitest leaves one core idle unless told otherwise. On two cores that doubles the time.
-    maxWorkers: Number(process.env["TEST_WORKERS"]) || Math.max(2, availableParallelism() - 1),
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // These end tests that hang. Tests of processes and of a browser take a busy machine ten times
     // as long as an idle one.
     testTimeout: 240_000,
@@ -66,13 +66,5 @@ export default defineConfig({
       { extends: true, test: { name: "main-isolated", include: MOCKING } },
       { extends: true, test: { name: "matrix", include: [MATRIX] } },
     ],
-    coverage: {
-      provider: "v8",
-      // Every file of the package counts, also one that no test loads. Nothing is excluded.
-      include: ["src/**/*.{ts,tsx}", "packages/*/src/**/*.ts"],
-      exclude: [],
-      reporter: ["text-summary", "html"],
-      reportsDirectory: "coverage",
-    },
   },
 });

@@ -81,8 +81,8 @@ export const DECIDING_FILES = {
     "test/sessions/bundled-sessions.unit.test.ts",
   ],
   "src/sessions/sealed-parameter.ts": ["test/sessions/sealed-parameter.unit.test.ts"],
-  "src/sessions/own-forms.ts": ["test/sessions/own-forms.unit.test.ts"],
-  "src/http/cross-site-mark.ts": OTHER_SITE,
+  "src/sessions/form-proof.ts": ["test/sessions/form-proof.unit.test.ts"],
+  "src/http/cross-site-parameter.ts": OTHER_SITE,
   "src/http/initiator.ts": [
     ...OTHER_SITE,
     "test/endpoints/without-click.test.ts",
@@ -120,7 +120,7 @@ export const DECIDING_FILES = {
   "src/provider/shared-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
   "src/provider/refresh-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
   "src/access/rejected-token.ts": ["test/access/rejected-token.unit.test.ts"],
-  "src/record/clock-difference.ts": ["test/record/clock-difference.unit.test.ts"],
+  "src/record/clock-from-stamps.ts": ["test/record/clock-from-stamps.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",

@@ -25,7 +25,7 @@ import { testsOf } from "./tests-of.mjs";
  * @property {boolean} recorder records everything that the run sent, logged and printed
  * @property {boolean} scan looks for secrets in what was recorded
  * @property {boolean} table each row of docs/evidence/security.json has a test that passed
- * @property {boolean} fuzz new inputs for the fuzzing tests, without recorder and coverage
+ * @property {boolean} fuzz new inputs for the fuzzing tests, without the recorder
  * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set
  *   already
  * @property {readonly string[]} vitest arguments
@@ -33,17 +33,11 @@ import { testsOf } from "./tests-of.mjs";
  *   TEST_RESULTS. What comes after "matrix" judges the results of both parts.
  */
 
-/**
- * New inputs for each of the ten fuzzing targets: as many as eight seconds allow. Two targets at a
- * time.
- */
-export const FUZZ = { FUZZ_RUNS: "10000000", FUZZ_SECONDS: "8", TEST_WORKERS: "2" };
+/** New inputs for each of the ten fuzzing targets: as many as eight seconds allow. */
+export const FUZZ = { FUZZ_RUNS: "10000000", FUZZ_SECONDS: "8" };
 
-/**
- * 3,000 schedules of the interleaving test. One test file at a time: coverage and the recorder take
- * the other core.
- */
-const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
+/** 3,000 schedules of the interleaving test. */
+const LONG = { INTERLEAVINGS: "3000" };
 
 /**
  * @param {Command} command
@@ -69,13 +63,7 @@ export function planOf(command, chosen, results = "none") {
     // Over all rings, so that one report has every test that a row names.
     table: isWhole && isMatrix,
     env: isThorough ? LONG : {},
-    vitest: [
-      "run",
-      ...(isThorough ? ["--coverage"] : []),
-      // The report is of both parts.
-      ...(part === undefined ? [] : ["--coverage.reporter=none", "--coverage.reportOnFailure"]),
-      ...(part === "matrix" ? ["--project=matrix"] : testsFor(command, chosen)),
-    ],
+    vitest: ["run", ...(part === "matrix" ? ["--project=matrix"] : testsFor(command, chosen))],
     part,
   };
 }

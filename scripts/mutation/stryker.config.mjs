@@ -13,7 +13,6 @@ export default {
   reporters: ["json"],
   jsonReporter: { fileName: process.env["MUTATION_REPORT"] ?? "" },
   ignorePatterns: [
-    "/coverage",
     "/dist",
     "/.builds",
     "/reports",
