@@ -90,7 +90,7 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
       findings.push(
         liveCheck(
           "E112",
-          `The ${name} store still returns an entry ${STORE_CLOCK_SECONDS} seconds after it expired. Sessions would never expire.`,
+          `The ${name} store still returns an entry ${STORE_CLOCK_SECONDS} seconds after it expired by this machine's clock. Either the store's clock is behind by more than that, or the store doesn't expire entries.`,
         ),
       );
     }
