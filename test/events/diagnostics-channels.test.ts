@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
@@ -52,6 +53,35 @@ describe("node:diagnostics_channel", () => {
     expect(new Set(heard.map(([name]) => name))).toEqual(new Set(NAMES));
     expect(lines).toEqual(application.log);
     expect(leaksIn(JSON.stringify([heard, lines]), secretsOf(application))).toEqual([]);
+  });
+
+  it("calls listeners and the log within the request that caused them", async () => {
+    application = await startApplication();
+    const requests = new AsyncLocalStorage<string>();
+    const heard: (string | undefined)[][] = [];
+    for (const name of NAMES)
+      application.auth.on(name, () => void heard.push([name, requests.getStore()]));
+    listen("idpauth:log", (line) =>
+      heard.push([(line as { code: string }).code, requests.getStore()]),
+    );
+
+    const user = application.user();
+    await requests.run("sign-in", () => user.signIn());
+    application.clock.advance(3600_000);
+    application.provider.fault("token", { kind: "status", status: 503, times: 1 });
+    await requests.run("outage", () => user.get("/idpauth/session"));
+    application.clock.advance(61_000);
+    await requests.run("refresh", () => user.get("/idpauth/session"));
+    await requests.run("sign-out", () => user.get("/idpauth/logout/"));
+
+    expect(heard).toEqual([
+      ["login", "sign-in"],
+      ["outage", "outage"],
+      ["refresh_failed", "outage"],
+      ["failure", "outage"],
+      ["refresh", "refresh"],
+      ["logout", "sign-out"],
+    ]);
   });
 
   it("reports how long login, refresh, logout and outage took", async () => {
