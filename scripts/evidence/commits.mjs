@@ -21,16 +21,6 @@ export function runNow(command) {
   return { date, commit: commitNow(), command, node: process.versions.node };
 }
 
-/** @param {string} commit */
-export function isInHistory(commit) {
-  try {
-    git("merge-base", "--is-ancestor", commit, "HEAD");
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** @param {readonly string[]} args */
 function git(...args) {
   return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: "pipe" }).trim();

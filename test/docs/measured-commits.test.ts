@@ -1,13 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { isInHistory } from "../../scripts/evidence/commits.mjs";
 import { evidenceNames, readEvidence } from "../../scripts/evidence/files.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const git = (...args: readonly string[]) =>
-  execFileSync("git", args, { cwd: ROOT, encoding: "utf8" }).trim();
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
@@ -20,18 +16,6 @@ function runsIn(value: Json): Record<string, Json>[] {
 }
 
 const runs = evidenceNames().map((name) => [name, runsIn(readEvidence(name) as Json)] as const);
-
-// A figure of a commit that was rewritten can't be measured again.
-it.skipIf(git("rev-parse", "--is-shallow-repository") === "true").each(runs)(
-  "docs/evidence/%s.json names only commits that the history has",
-  (_, measured) => {
-    expect(measured.length).toBeGreaterThan(0);
-    const commits = measured.flatMap(({ commit, against }) =>
-      [commit, against].flatMap((each) => (typeof each === "string" ? each.slice(0, 8) : [])),
-    );
-    expect([...new Set(commits)].filter((commit) => !isInHistory(commit))).toEqual([]);
-  },
-);
 
 it.each(runs)("docs/evidence/%s.json says when each figure was measured", (_, measured) => {
   for (const { date, commit } of measured) {
