@@ -79,7 +79,7 @@ function mistakesIn(rule: ApiRule, methods: readonly string[]): string[] {
     return is(value) ? [] : `\`${name}\` is ${kindOf(value)}; allowed: ${allowed}`;
   });
   if (mistakes.length > 0) return mistakes;
-  if (requiredBy(rule).length === 0) return ["it requires nothing"];
+  if (requiredBy([rule]).length === 0) return ["it requires nothing"];
   return methods.some((method) => coversMethod(rule.methods, method))
     ? []
     : ["it can't match, because the API has none of its `methods`"];

@@ -21,7 +21,7 @@ export class DeclaredRules {
   readonly #withAuthTime = new Set<string | undefined>();
 
   declare(rule: GuardRule): void {
-    const keys = providersOf(rule);
+    const keys = providersOf([rule]);
     for (const key of keys ?? []) this.#named.add(key);
     if (needsAuthTime(rule)) for (const key of keys ?? [undefined]) this.#withAuthTime.add(key);
   }

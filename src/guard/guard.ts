@@ -72,7 +72,8 @@ export interface GuardParts<FrameworkRequest extends object> {
 
 /**
  * As a guard, for a session that was opened without a framework's request. Every rule must let it
- * pass. A user whom one of them forbids isn't sent to a login for another.
+ * pass, and all of them act as one: a user who is forbidden something isn't sent to a login, another
+ * one logs in once for all that is required, and there is one event.
  */
 export type GuardOpened = (
   opened: SessionRequest,
@@ -100,8 +101,8 @@ export function createGuard<FrameworkRequest extends object>({
 }: GuardParts<FrameworkRequest>): RequestGuard<FrameworkRequest> {
   const ofFramework: RequestSource<FrameworkRequest> = {
     request: (raw) => adapter.request(raw),
-    remember: (raw, rule) => {
-      assertKnownKeys(rule);
+    remember: (raw, rules) => {
+      for (const rule of rules) assertKnownKeys(rule);
       return memory.remember(raw);
     },
   };
@@ -113,31 +114,31 @@ export function createGuard<FrameworkRequest extends object>({
   async function decide<Given>(
     source: RequestSource<Given>,
     given: Given,
-    { rule, observation }: Decision,
+    { rules, observation }: Decision,
   ): Promise<Blocked | undefined> {
     const component = ready();
     let remembered: Remembered;
     let opened: SessionRequest | undefined;
     let outcome: SignedIn | SignedOut;
     try {
-      remembered = source.remember(given, rule);
+      remembered = source.remember(given, rules);
       ({ opened } = remembered);
       outcome = await component.access.access(opened.session);
       if (!outcome.authenticated)
-        return await signedOut({ component, opened, rule, observation }, outcome);
+        return await signedOut({ component, opened, rules, observation }, outcome);
     } catch (error) {
       if (!isOutage(error)) throw error;
       observation?.note({ outcome: "unavailable" });
       const where = opened ?? { request: source.request(given), origin: undefined };
-      return blockedByOutage(where, { error, provider: providersOf(rule)?.[0] }, component);
+      return blockedByOutage(where, { error, provider: providersOf(rules)?.[0] }, component);
     }
     const user = new SignedInUser(component, outcome);
     observation?.note({ identity: user.identity });
-    const required = requiredBy(rule);
+    const required = requiredBy(rules);
     if (required.length > 0) {
       const unmet = await firstUnmet(required, user);
       if (unmet !== undefined)
-        return refused({ component, opened, rule, observation }, user, unmet);
+        return refused({ component, opened, rules, observation }, user, unmet);
     }
     remembered.passedWith = user;
     return undefined;
@@ -147,22 +148,15 @@ export function createGuard<FrameworkRequest extends object>({
     /** Runs for every guarded request: no closure and no further promise if nothing watches. */
     guard(raw, rule = NO_RULE) {
       if (events.observer === undefined)
-        return decide(ofFramework, raw, { rule, observation: undefined });
+        return decide(ofFramework, raw, { rules: [rule], observation: undefined });
       return events.run(GUARD, (observation) =>
-        noted(decide(ofFramework, raw, { rule, observation }), observation),
+        noted(decide(ofFramework, raw, { rules: [rule], observation }), observation),
       );
     },
     guardOpened: (opened, rules) =>
-      events.run(GUARD, async (observation) => {
-        let stepUp: Blocked | undefined;
-        for (const rule of rules) {
-          const blocked = await decide(ofOpened, opened, { rule, observation });
-          if (blocked !== undefined && blocked.kind !== "stepUp") return blocked;
-          stepUp ??= blocked;
-        }
-        if (stepUp === undefined) observation?.note(PASSED);
-        return stepUp;
-      }),
+      events.run(GUARD, (observation) =>
+        noted(decide(ofOpened, opened, { rules, observation }), observation),
+      ),
     csrf(raw) {
       const { settings, pages, router, events } = ready();
       const request = adapter.request(raw);
@@ -187,12 +181,12 @@ async function noted(
 interface RequestSource<Given> {
   request(given: Given): IdpRequest;
   /** @throws TypeError | SessionMissingError */
-  remember(given: Given, rule: GuardRule): Remembered;
+  remember(given: Given, rules: readonly GuardRule[]): Remembered;
 }
 
 /** A decision of the guard. */
 interface Decision {
-  readonly rule: GuardRule;
+  readonly rules: readonly GuardRule[];
   readonly observation: Observation | undefined;
 }
 
@@ -251,18 +245,22 @@ async function firstUnmet(
 
 /** What a user gets who doesn't meet a requirement. */
 async function refused(
-  { component, opened, rule, observation }: GuardedRequest,
+  { component, opened, rules, observation }: GuardedRequest,
   user: SignedInUser,
-  { requirement: { reason } }: RuleRequirement,
+  { requirement }: RuleRequirement,
 ): Promise<Blocked> {
   const { provider, identity, record } = user;
+  const [required] = providersOf(rules) ?? [];
+  // No login meets rules that have no provider in common.
+  const isHopeless = requirement.reason === "provider_required" && required === undefined;
+  const reason = isHopeless ? "forbidden" : requirement.reason;
   observation?.note({ outcome: reason });
   component.events.emit("blocked", { ...identity, reason });
   if (reason === "provider_required")
-    return blockedForStepUp(opened, { provider: providersOf(rule)?.[0] }, component);
-  // One login for everything that the rule requires of the authentication.
+    return blockedForStepUp(opened, { provider: required }, component);
+  // One login for everything that the rules require of the authentication.
   if (reason === "step_up_required")
-    return blockedForStepUp(opened, { stepUp: stepUpOf(rule), provider }, component);
+    return blockedForStepUp(opened, { stepUp: stepUpOf(rules), provider }, component);
   const failure = { code: "forbidden", user: userPayload(record.id_info) } as const;
   return {
     kind: "forbidden",
@@ -275,16 +273,16 @@ async function refused(
 
 /** What a user gets who isn't signed in: a login that shows what the rule requires. */
 function signedOut(
-  { component, opened, rule, observation }: GuardedRequest,
+  { component, opened, rules, observation }: GuardedRequest,
   { reason, record, owner, at }: SignedOut,
 ): Promise<Blocked> {
   const { settings, registrations, events } = component;
   observation?.note({ outcome: reason, identity: owner.identity });
   events.emit("blocked", { ...owner.identity, reason });
-  const provider = providersOf(rule)?.[0];
+  const provider = providersOf(rules)?.[0];
   const prompt = promptAt(provider ?? settings.defaultProvider, registrations);
   const loops = wouldLoop(record, prompt, at);
-  return blockedUser(opened, { reason, stepUp: stepUpOf(rule), provider, loops }, component);
+  return blockedUser(opened, { reason, stepUp: stepUpOf(rules), provider, loops }, component);
 }
 
 /**

@@ -164,33 +164,53 @@ export interface RuleRequirement {
   readonly required: never;
 }
 
-/** Returns what a rule requires, in the order in which it is checked. */
-export function requiredBy(rule: GuardRule): readonly RuleRequirement[] {
-  // A loop, because each guarded request calls it.
+/**
+ * Returns what the rules of one request require, in the order in which it is checked: as if all were
+ * one rule.
+ */
+export function requiredBy(rules: readonly GuardRule[]): readonly RuleRequirement[] {
+  // Loops, because each guarded request calls it.
   const required: RuleRequirement[] = [];
   for (const name of IN_ORDER)
-    if (rule[name] !== undefined)
-      required.push({ name, requirement: REQUIREMENTS[name], required: rule[name] as never });
+    for (const rule of rules)
+      if (rule[name] !== undefined)
+        required.push({ name, requirement: REQUIREMENTS[name], required: rule[name] as never });
   return required;
 }
 
-/** The keys of the providers that the rule allows; undefined: all. */
-export function providersOf(rule: GuardRule): readonly string[] | undefined {
-  const [keys] = requiredBy(rule).flatMap(({ requirement, required }) =>
+/** The keys of the providers that all rules allow; undefined: all providers. */
+export function providersOf(rules: readonly GuardRule[]): readonly string[] | undefined {
+  const lists = requiredBy(rules).flatMap(({ requirement, required }) =>
     requirement.providers === undefined ? [] : [requirement.providers(required)],
   );
-  return keys;
+  return lists.length === 0 ? undefined : inAll(lists);
 }
 
-/** What the rule requires of the authentication; undefined: nothing. */
-export function stepUpOf(rule: GuardRule): StepUp | undefined {
-  const parts = requiredBy(rule).flatMap(
+/**
+ * What the rules require of the authentication, in one login: the shortest `maxAge`, and the classes
+ * that each rule accepts. If there is none such, the classes of all rules. Undefined: nothing.
+ */
+export function stepUpOf(rules: readonly GuardRule[]): StepUp | undefined {
+  const parts = requiredBy(rules).flatMap(
     ({ requirement, required }) => requirement.stepUp?.(required) ?? [],
   );
-  return parts.length === 0 ? undefined : parts.reduce((all, part) => ({ ...all, ...part }));
+  if (parts.length === 0) return undefined;
+  const ages = parts.flatMap(({ max_age: maxAge }) => maxAge ?? []);
+  const classes = parts.flatMap(({ acr }) => (acr === undefined ? [] : [acr]));
+  const common = inAll(classes);
+  return {
+    ...(ages.length > 0 && { max_age: Math.min(...ages) }),
+    ...(classes.length > 0 && { acr: common.length > 0 ? common : [...new Set(classes.flat())] }),
+  };
+}
+
+/** What all lists have, in the order of the first one. */
+function inAll(lists: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = lists;
+  return first.filter((item) => others.every((other) => other.includes(item)));
 }
 
 /** Whether the rule needs to know when the user authenticated. */
 export function needsAuthTime(rule: GuardRule): boolean {
-  return requiredBy(rule).some(({ requirement }) => requirement.needsAuthTime === true);
+  return requiredBy([rule]).some(({ requirement }) => requirement.needsAuthTime === true);
 }

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth as fetchAuth } from "../../src/adapters/fetch/fetch.js";
 import { idpAuth as nodeAuth } from "../../src/adapters/node/node.js";
-import type { ApiRule, LogEntry } from "../../src/index.js";
+import type { ApiRule, GuardRule, LogEntry } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { closeAll, nodeApi, optionsFor, ORIGIN, rawBrowser } from "./parties.js";
 
@@ -27,7 +27,7 @@ const RULES: readonly ApiRule[] = [
   { methods: ["DELETE"], allow: () => false },
 ];
 
-async function started(email = "ada@example.com", rules = RULES) {
+async function started(email = "ada@example.com", rules = RULES, rule: GuardRule = {}) {
   const reached: string[] = [];
   const { api, server: origin } = await nodeApi((message, response) => {
     reached.push(`${String(message.method)} ${String(message.url)}`);
@@ -47,7 +47,9 @@ async function started(email = "ada@example.com", rules = RULES) {
     apis: { orders: { ...apis.orders, paths: [";", "//"], rules } },
   });
   const server = http.createServer(
-    auth.listener(auth.proxyApi("orders")((_request, response) => response.writeHead(404).end())),
+    auth.listener(
+      auth.proxyApi("orders", rule)((_request, response) => response.writeHead(404).end()),
+    ),
   );
   server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
   servers.push(server);
@@ -73,7 +75,7 @@ async function started(email = "ada@example.com", rules = RULES) {
     }
     return found;
   }
-  return { statuses, reached, log };
+  return { auth, statuses, reached, log, port, cookie };
 }
 
 describe("a rule for a path", () => {
@@ -105,6 +107,31 @@ describe("a rule for a path", () => {
     expect(await statuses("payments", "GET", "none=1")).toEqual([401, 401]);
     const reversed = await started(undefined, [...RULES].reverse());
     expect(await reversed.statuses("payments/archive")).toEqual([403, 403]);
+  });
+
+  it("and the proxy's own act as one: one login for all, one event, and no login for who is forbidden", async () => {
+    const rules: readonly ApiRule[] = [
+      { path: "payments", maxAge: 300 },
+      { path: "archive", acr: "silver" },
+    ];
+    const own: GuardRule = { maxAge: 3600, acr: "gold" };
+    const { auth, port, cookie, statuses } = await started(undefined, rules, own);
+    const events: unknown[] = [];
+    auth.on("blocked", ({ reason }) => void events.push(reason));
+    const answer = await fetch(`http://127.0.0.1:${port}/api/orders/payments`, {
+      headers: { cookie },
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      401,
+      expect.objectContaining({ max_age: "300", acr_values: "gold" }),
+    ]);
+    expect(events.splice(0)).toEqual(["step_up_required"]);
+    expect(await statuses("archive")).toEqual([401, 401]);
+    expect(events.splice(0)).toEqual(["step_up_required", "step_up_required"]);
+    const forbidden = await started(undefined, rules, { allow: () => false });
+    forbidden.auth.on("blocked", ({ reason }) => void events.push(reason));
+    expect(await forbidden.statuses("payments")).toEqual([403, 403]);
+    expect(events).toEqual(["forbidden", "forbidden"]);
   });
 
   it("that throws is 500 for a WebSocket, too, and the log names the place", async () => {

@@ -101,9 +101,11 @@ describe("the requirements of a rule", () => {
   it("are checked in one order, however the rule is written: a login is the last resort", () => {
     const rule: GuardRule = { acr: "gold", maxAge: 60, allow: () => true, provider: "staff" };
     const names = ["provider", "allow", "maxAge", "acr"];
-    expect(requiredBy(rule).map(({ name }) => name)).toEqual(names);
+    expect(requiredBy([rule]).map(({ name }) => name)).toEqual(names);
     const reversed = Object.fromEntries(Object.entries(rule).toReversed());
-    expect(requiredBy(reversed).map(({ name }) => name)).toEqual(names);
+    expect(requiredBy([reversed]).map(({ name }) => name)).toEqual(names);
+    const split = Object.entries(rule).map((entry) => Object.fromEntries([entry]) as GuardRule);
+    expect(requiredBy(split).map(({ name }) => name)).toEqual(names);
   });
 
   it("`allow` lets nobody pass with anything but `true`, and isn't called for a record without a user", async () => {
@@ -129,13 +131,19 @@ describe("the requirements of a rule", () => {
 
 describe("the providers that a rule allows", () => {
   it("are a list; none are named if all are allowed", () => {
-    expect(providersOf({ provider: "staff" })).toEqual(["staff"]);
-    expect(providersOf({ maxAge: 60, provider: ["staff", "customers"] })).toEqual([
+    expect(providersOf([{ provider: "staff" }])).toEqual(["staff"]);
+    expect(providersOf([{ maxAge: 60, provider: ["staff", "customers"] }])).toEqual([
       "staff",
       "customers",
     ]);
-    expect(providersOf({ maxAge: 60, acr: "gold", allow: () => true })).toBeUndefined();
-    expect(providersOf({})).toBeUndefined();
+    expect(providersOf([{ maxAge: 60, acr: "gold", allow: () => true }])).toBeUndefined();
+    expect(providersOf([{}])).toBeUndefined();
+  });
+
+  it("of several rules are those that all of them allow", () => {
+    const lists = [{ provider: ["a", "b", "c"] }, { maxAge: 60 }, { provider: ["c", "b"] }];
+    expect(providersOf(lists)).toEqual(["b", "c"]);
+    expect(providersOf([{ provider: "a" }, { provider: "b" }])).toEqual([]);
   });
 });
 
@@ -174,22 +182,33 @@ describe("what a user is blocked for", () => {
 
 describe("what a rule requires of the authentication", () => {
   it("is nothing without `maxAge` and `acr`", () => {
-    expect(stepUpOf({})).toBeUndefined();
-    expect(stepUpOf({ allow: () => true })).toBeUndefined();
+    expect(stepUpOf([{}])).toBeUndefined();
+    expect(stepUpOf([{ allow: () => true }])).toBeUndefined();
   });
 
   it("contains only what the rule names, with `acr` as a list", () => {
-    expect(stepUpOf({ maxAge: 60 })).toStrictEqual({ max_age: 60 });
-    expect(stepUpOf({ acr: "gold" })).toStrictEqual({ acr: ["gold"] });
-    expect(stepUpOf({ maxAge: 60, acr: ["gold", "silver"] })).toStrictEqual({
+    expect(stepUpOf([{ maxAge: 60 }])).toStrictEqual({ max_age: 60 });
+    expect(stepUpOf([{ acr: "gold" }])).toStrictEqual({ acr: ["gold"] });
+    expect(stepUpOf([{ maxAge: 60, acr: ["gold", "silver"] }])).toStrictEqual({
       max_age: 60,
       acr: ["gold", "silver"],
     });
   });
 
+  it("is of several rules the shortest `maxAge`, and the classes that each one accepts", () => {
+    expect(
+      stepUpOf([{ maxAge: 300 }, { acr: ["gold", "silver"] }, { maxAge: 60, acr: "silver" }, {}]),
+    ).toStrictEqual({ max_age: 60, acr: ["silver"] });
+    expect(stepUpOf([{ acr: "gold" }, { acr: ["silver", "gold"] }])).toEqual({ acr: ["gold"] });
+    // The user may have both, such as in `acrs`.
+    expect(stepUpOf([{ acr: "gold" }, { acr: ["c1", "c2"] }, { acr: "c1" }])).toEqual({
+      acr: ["gold", "c1", "c2"],
+    });
+  });
+
   it("is a copy of the rule's list", () => {
     const acr = ["gold"];
-    const required = stepUpOf({ acr });
+    const required = stepUpOf([{ acr }]);
     acr.push("bronze");
     expect(required).toEqual({ acr: ["gold"] });
   });
