@@ -53,7 +53,7 @@ const CHUNKS = [
   ["provider", /^provider\//],
   [
     "apis-over-node",
-    /^apis\/(?:fetch-api-stream|proxy-over-node|node-transport|connections|idle-connection|websocket)\.ts$/,
+    /^apis\/(?:fetch-api-stream|proxy-over-node|node-transport|connections|time-limit|websocket)\.ts$/,
   ],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/(?:provider\/|loopback-hostname\.|running-clock\.)/],

@@ -48,7 +48,7 @@ export const DECIDING_FILES = {
   "src/record/token-validity.ts": ["test/record/token-validity.unit.test.ts"],
   "src/record/session-life.ts": ["test/record/session-life.unit.test.ts"],
   "src/record/stored-api-tokens.ts": ["test/record/stored-api-tokens.unit.test.ts"],
-  "src/record/missing-api-tokens.ts": ["test/record/missing-api-tokens.unit.test.ts"],
+  "src/record/why-no-api-token.ts": ["test/record/why-no-api-token.unit.test.ts"],
   "src/record/claims-after-refresh.ts": ["test/record/claims-after-refresh.unit.test.ts"],
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],
@@ -120,7 +120,7 @@ export const DECIDING_FILES = {
   "src/provider/shared-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
   "src/provider/refresh-back-off.ts": ["test/provider/refresh-back-off.unit.test.ts"],
   "src/access/rejected-token.ts": ["test/access/rejected-token.unit.test.ts"],
-  "src/record/clock-from-stamps.ts": ["test/record/clock-from-stamps.unit.test.ts"],
+  "src/endpoints/clock-difference.ts": ["test/endpoints/clock-difference.unit.test.ts"],
   "src/provider/response-meaning.ts": ["test/provider/token-response.unit.test.ts"],
   "src/provider/id-token.ts": [
     "test/provider/id-token.unit.test.ts",

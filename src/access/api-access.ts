@@ -11,7 +11,6 @@ import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SpentRefresh } from "../record/credentials.js";
-import { lackOf, type Lack, type MissingReason } from "../record/missing-api-tokens.js";
 import type { ApiEntry, SessionRecord } from "../record/record.js";
 import { withoutLease } from "../record/refresh-changes.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
@@ -24,6 +23,7 @@ import {
   withApiEntry,
 } from "../record/stored-api-tokens.js";
 import { isRefreshable, type WantedValidity } from "../record/token-validity.js";
+import { lackOf, type Lack, type MissingReason } from "../record/why-no-api-token.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Need } from "./lease.js";
 import type { ApiRefresh, ApiRenewal, Renewed } from "./refresh-attempt.js";

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.js";
-import { ownOrigin, seenHost, type AddressSettings } from "../http/own-origin.js";
+import { seenHost } from "../http/forwarded-headers.js";
+import { ownOrigin, type AddressSettings } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
 import type { IdpRequest } from "../http/request.js";
 import type { UserSession } from "../ports/user-session.js";

@@ -1,12 +1,13 @@
 /** The response to a user who needs another login before an API can be used. */
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds, type Clock } from "../clock.js";
-import { htmxHeader, isNavigation, loginUrlBackTo, pageOf } from "../guard/login-url.js";
+import { htmxHeader } from "../guard/htmx-redirect.js";
+import { isNavigation, loginUrlBackTo, pageOf } from "../guard/login-url.js";
 import { wantsPage } from "../http/accept.js";
 import { linkOnPage } from "../http/cross-site-parameter.js";
 import { json, loginHeader, redirect, type Reply } from "../http/reply.js";
 import type { Pages } from "../pages/pages.js";
-import { hasJustAskedFor } from "../record/missing-api-tokens.js";
+import { hasJustAskedFor } from "../record/why-no-api-token.js";
 import type { Challenge } from "./challenge.js";
 
 interface ReplyParts {

@@ -7,7 +7,7 @@ import { apiMistake } from "../config/check-apis.js";
 import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import { onFirstClose } from "../http/first-close.js";
-import { seenClient } from "../http/own-origin.js";
+import { seenClient } from "../http/forwarded-headers.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { whenEnded } from "../sessions/session-end-signal.js";

@@ -6,19 +6,23 @@ import { parseUrl } from "../http/redirects.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
 import { secretKeyFindings } from "./check-secret-key.js";
 import { quoted } from "./describe-value.js";
-import { check, named, providerCheck, type UnnamedFinding } from "./findings.js";
+import { check, named } from "./findings.js";
 import { LOGIN_PARAMETER_NAMES } from "./login-parameters.js";
-import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
+import { RESERVED_PARAMETERS, reserved } from "./reserved-parameters.js";
 import { SETTING_NAMES } from "./setting-names.js";
 import type { CommonValues, SettingName, Settings } from "./setting-table.js";
 
 const { label } = SETTING_NAMES;
 
-/** What the settings that all providers share violate. @param issuers of all providers */
+/**
+ * What the settings that all providers share violate.
+ *
+ * @param now epoch seconds; `issuers`: of all providers
+ */
 export function commonFindings(
   values: CommonValues,
   unset: ReadonlySet<SettingName>,
-  issuers: readonly string[],
+  { issuers, now }: { readonly issuers: readonly string[]; readonly now: number },
 ): Finding[] {
   const { loginParams = [] } = values;
   return [
@@ -29,6 +33,7 @@ export function commonFindings(
       (finding) => named(finding),
     ),
     ...keyNameFindings(values),
+    ...((values.sessionsNotBefore ?? 0) > now ? [check("E022")] : []),
   ];
 }
 
@@ -86,23 +91,6 @@ export function lifetimeFindings(
     check(
       "W012",
       `${label("sessionTtl")} is ${seconds} seconds, which isn't longer than ${limits.map(label).join(" and ")}.`,
-    ),
-  ];
-}
-
-/** What a setting of parameters violates. @param taken the names that idpauth uses itself */
-export function reserved(
-  setting: SettingName,
-  given: readonly string[],
-  taken: readonly string[],
-): UnnamedFinding[] {
-  const found = given.filter((name) => taken.includes(name.toLowerCase()));
-  if (found.length === 0) return [];
-  return [
-    providerCheck(
-      "E016",
-      (names) =>
-        `${names.label(setting)} contains ${found.map(quoted).join(", ")}, which idpauth uses itself.`,
     ),
   ];
 }

@@ -2,11 +2,11 @@
 // and values that are probably mistakes.
 import { isCertificateOf } from "../keys/client-keys.js";
 import { signingKey } from "../keys/signing-key.js";
-import { isUnencrypted, reserved } from "./check-common-settings.js";
+import { isUnencrypted } from "./check-common-settings.js";
 import { isInternal } from "./endpoints-kind.js";
 import { providerCheck as check, type UnnamedFinding } from "./findings.js";
-import { RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { DEFAULT_ISSUER, profileOf } from "./provider-profiles.js";
+import { RESERVED_PARAMETERS, reserved } from "./reserved-parameters.js";
 import type { SettingText } from "./setting-names.js";
 import type { SettingName, Values } from "./setting-table.js";
 import { issuerTemplate } from "./tenant-issuers.js";

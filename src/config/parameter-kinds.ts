@@ -1,5 +1,4 @@
 import { isPlainObject } from "../record/json.js";
-import { STEP_UP_PARAMETERS } from "./login-parameters.js";
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
 /**
@@ -20,30 +19,6 @@ const MAX_QUERY_LENGTH = 4096;
 
 /** The most names in `loginParams`. */
 const MAX_NAMES = 20;
-
-/**
- * The parameters that a setting must not contain, in lower case, since some servers ignore letter
- * case. idpauth sets them, or other settings do, or it does not support them. A secret and
- * an assertion must never reach a browser.
- */
-export const RESERVED_PARAMETERS: readonly string[] = [
-  "client_id",
-  "redirect_uri",
-  "response_type",
-  "response_mode",
-  "scope",
-  "state",
-  "nonce",
-  "code_challenge",
-  "code_challenge_method",
-  "request",
-  "request_uri",
-  "id_token_hint",
-  "claims",
-  "client_secret",
-  "client_assertion",
-  ...STEP_UP_PARAMETERS,
-];
 
 const FORM =
   `at most ${String(MAX_VALUES)} values and ${String(MAX_QUERY_LENGTH)} characters; each name consists of letters, digits, \`-\`, \`.\` and \`_\`; ` +

@@ -4,7 +4,7 @@ import { defaultTtl } from "../record/session-life.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
-import { check, named, providerCheck, type UnnamedFinding } from "./findings.js";
+import { named, providerCheck, type UnnamedFinding } from "./findings.js";
 import { PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import {
@@ -119,7 +119,7 @@ export function readSettings(
       (finding) => named(finding),
     ),
     ...misspeltVariables(env, keys ?? [], isRefused),
-    ...commonFindings(common.values, common.unset, issuers),
+    ...commonFindings(common.values, common.unset, { issuers, now }),
     ...(several === undefined
       ? singleFindings(common.values, common.unset).map((finding) => named(finding))
       : [
@@ -128,7 +128,6 @@ export function readSettings(
         ]),
     ...(isRefused ? [] : sharedKeyFindings(read)),
   ];
-  if ((common.values.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error"))
     return { settings: undefined, providers: [], read, findings };
   const providers = read.map(({ key, name, icon, names, ...one }) => ({

@@ -1,11 +1,8 @@
-import { randomBytes } from "node:crypto";
 import type { SessionRequest } from "../access/session-request.js";
-import { epochSeconds } from "../clock.js";
 import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { CROSS_SITE } from "../http/cross-site-parameter.js";
-import { initiatorOf, isByScript, type Initiator } from "../http/initiator.js";
+import type { Initiator } from "../http/initiator.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
@@ -24,14 +21,9 @@ import { lazily } from "../work/lazily.js";
 import { readApi, readProviders } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { reportForwardedList } from "./forwarded-list.js";
-import {
-  destinationOf,
-  failureAt,
-  failureCodeOf,
-  loginAgain,
-  type Destination,
-} from "./login-destination.js";
+import { destinationOf, failureAt, failureCodeOf, loginAgain } from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
+import { loginInitiator, newLogin } from "./new-login.js";
 
 /** Loaded at the start if a login can name an API. */
 export const loadApiLogin = lazily(() => import("../record/stored-api-tokens.js"));
@@ -78,16 +70,6 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
     return chooserFor(opened, context, { providers, passed, isJson, initiator });
   }
   return startLogin(opened, context, { ...wanted, own, origin, initiator, registration, api });
-}
-
-/** Who began a login. The mark of a page of ours only makes the login stricter. */
-function loginInitiator(
-  opened: SessionRequest,
-  query: URLSearchParams,
-  { ownForms }: EndpointContext,
-): Initiator {
-  if (query.has(CROSS_SITE)) return "other";
-  return ownForms.isProven(opened, query) ? "own" : initiatorOf(opened.request);
 }
 
 interface Start extends LoginParameters {
@@ -143,35 +125,6 @@ async function startLogin(
   }
 }
 
-function newLogin(
-  { request }: SessionRequest,
-  { settings, clock }: EndpointContext,
-  { origin, initiator, registration, stepUp, api, destination }: Start & ToDestination,
-): PendingLogin {
-  const { key, issuer } = registration;
-  return {
-    // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
-    state: unguessable(),
-    nonce: unguessable(),
-    verifier: unguessable(),
-    final_redirect: destination.url,
-    redirect_uri: `${origin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
-    issuer,
-    started_at: epochSeconds(clock),
-    ...withoutUndefined({
-      provider: key,
-      cross_site: initiator === "other" || undefined,
-      unattended: isByScript(request) || initiator === "other" || undefined,
-      step_up: stepUp,
-      api,
-    }),
-  };
-}
-
-interface ToDestination {
-  readonly destination: Destination;
-}
-
 interface FailedLogin {
   readonly error: unknown;
   readonly pending: PendingLogin;
@@ -208,10 +161,6 @@ async function apiLoginOf(
   if (record === undefined || owners.of(record).registration !== registration) return undefined;
   const { apiLogin } = await loadApiLogin();
   return apiLogin(record, api);
-}
-
-function unguessable(): string {
-  return randomBytes(32).toString("base64url");
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Which GET of login and logout has its effect: one that a user's click or a script's call made. */
 import { PROGRAM_HEADER } from "../guard/csrf.js";
 import { linkOnPage } from "../http/cross-site-parameter.js";
-import { initiatorOf, isByScript, saysOtherSite } from "../http/initiator.js";
-import { isPrefetch } from "../http/prefetch-headers.js";
+import { initiatorOf, isByHtmx, isByScript, saysOtherSite } from "../http/initiator.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
@@ -30,7 +29,7 @@ export function refuseWithoutClick(
 ): Promise<Reply> | undefined {
   const isGuess = isPrefetch(request);
   if (!isGuess && hasEffect(request, asDocument)) return undefined;
-  const isHtmx = !isGuess && request.header("hx-request") === "true";
+  const isHtmx = !isGuess && isByHtmx(request);
   const address = addressOf(request, pages.publicPath + path);
   // A logout without the headers of browsers counts as the user's own.
   const isMarked = !asDocument || isByOtherSite(request);
@@ -43,6 +42,20 @@ export function refuseWithoutClick(
     request,
     { pages, otherwise: "json" },
   );
+}
+
+/**
+ * The headers that tell a prefetch. Scripts can't set `Sec-Purpose`, so Turbo sends `X-Sec-Purpose`;
+ * the other names are those of earlier browsers.
+ */
+const PURPOSES = ["sec-purpose", "x-sec-purpose", "purpose", "x-purpose", "x-moz"];
+
+/** A browser's or framework's guess at the next page: it must never sign anyone in or out. */
+export function isPrefetch(request: IdpRequest): boolean {
+  const isGuess = PURPOSES.some((name) =>
+    /prefetch|preview|prerender/i.test(request.header(name) ?? ""),
+  );
+  return isGuess || request.header("next-router-prefetch") !== undefined;
 }
 
 /** Without these headers of browsers, only a library's own header tells a fetch from a click. */

@@ -10,14 +10,8 @@ import type { Pages } from "../pages/pages.js";
 import { stepUpParameters, type StepUp } from "../record/authentication-strength.js";
 import type { EndReason } from "../record/end-reason.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import {
-  htmxHeader,
-  isNavigation,
-  loginPath,
-  loginUrlBackTo,
-  pageOf,
-  type SeenRequest,
-} from "./login-url.js";
+import { htmxHeader } from "./htmx-redirect.js";
+import { isNavigation, loginPath, loginUrlBackTo, pageOf, type SeenRequest } from "./login-url.js";
 
 /** The guard blocked a request whose user is not signed in. */
 interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {

@@ -1,6 +1,5 @@
 import type { CommonSettings } from "../config/read-settings.js";
 import { wantsPage } from "../http/accept.js";
-import { isByHtmx } from "../http/initiator.js";
 import { ownOrigin } from "../http/own-origin.js";
 import { type Origin } from "../http/redirects.js";
 import type { IdpRequest } from "../http/request.js";
@@ -140,24 +139,4 @@ export function isNavigation(request: IdpRequest): boolean {
 export interface SeenRequest {
   readonly request: IdpRequest;
   readonly origin: Origin | undefined;
-}
-
-/**
- * The header with which a 401 leads htmx to the login. htmx navigates to it whatever the status is.
- * No other request has it.
- *
- * @param loginBackTo the login that leads back to this page; undefined: to the configured page
- */
-export function htmxHeader(
-  { request, origin }: SeenRequest,
-  { pathPrefix }: { readonly pathPrefix: string },
-  loginBackTo: (page: string | undefined) => string,
-): { readonly "HX-Redirect"?: string } {
-  if (!isByHtmx(request)) return {};
-  // A boosted link or form leads to a page. Any other request is for a part of the current page.
-  const page =
-    request.method === "GET" && request.header("hx-boosted") === "true"
-      ? pageOf(request, origin, pathPrefix)
-      : origin && sameOriginUrl(request.header("hx-current-url"), origin);
-  return { "HX-Redirect": loginBackTo(page) };
 }

@@ -4,9 +4,6 @@
  */
 import type { SettingText } from "../config/setting-names.js";
 
-/** Between two log lines of one doubt. */
-export const DOUBT_LINE_MS = 60_000;
-
 export type Doubt =
   /** `seconds`: the difference of the clocks, rounded up. */
   | { readonly reason: "iat" | "nbf" | "exp"; readonly seconds: number }

@@ -18,8 +18,8 @@ import {
   type SignIn,
   type SpentRefresh,
 } from "../record/credentials.js";
-import { hasAskedFor } from "../record/missing-api-tokens.js";
 import type { SessionRecord } from "../record/record.js";
+import { hasAskedFor } from "../record/why-no-api-token.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";

@@ -6,7 +6,9 @@ import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogDetails, LogEntry } from "../events/log.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { DOUBT_LINE_MS } from "./doubts.js";
+
+/** Between two log lines of one doubt. */
+const DOUBT_LINE_MS = 60_000;
 
 /** A wrong configuration: an operator, or the provider, must change it. */
 export interface Misconfiguration {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LOGIN_PARAMETER_NAMES, STEP_UP_PARAMETERS } from "../../src/config/login-parameters.js";
-import { RESERVED_PARAMETERS } from "../../src/config/parameter-kinds.js";
+import { RESERVED_PARAMETERS } from "../../src/config/reserved-parameters.js";
 import { readSettings, type SettingOptions } from "../../src/config/read-settings.js";
 
 const COMPLETE = {

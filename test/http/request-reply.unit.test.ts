@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
-import { isPrefetch } from "../../src/http/prefetch-headers.js";
+import { isPrefetch } from "../../src/endpoints/refuse-without-click.js";
 import { pathOf, queryOf, single, type IdpRequest } from "../../src/http/request.js";
 import { json, jsonText, problem, redirect, stylesheet } from "../../src/http/reply.js";
 import { page } from "../../src/pages/page-reply.js";

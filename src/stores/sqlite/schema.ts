@@ -1,5 +1,5 @@
 import type { ListField } from "../stored-entries.js";
-import type { SqliteDatabase, SqliteStatement } from "./database.js";
+import type { SqliteDatabase, SqliteStatement } from "./driver.js";
 import { SetupError } from "./failure.js";
 
 /**

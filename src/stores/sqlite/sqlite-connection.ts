@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync } from "node:fs";
 import path from "node:path";
 import type { StoreProblem } from "../../ports/session-store.js";
-import type { SqliteDatabase } from "./database.js";
+import type { SqliteDatabase } from "./driver.js";
 import { isLocked, openingProblem, SetupError } from "./failure.js";
 import { nodeSqlite } from "./node-sqlite.js";
 import { setUp, type Connection } from "./schema.js";

@@ -10,13 +10,13 @@ import type {
 import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { SWEEP_EVERY_MS, sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS } from "../time-limit.js";
-import type { SqliteDatabase, SqliteValue } from "./database.js";
+import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
 import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
 import { createWriteQueue } from "./writes.js";
 
-export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./database.js";
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {

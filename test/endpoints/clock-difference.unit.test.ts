@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockDifference } from "../../src/record/clock-from-stamps.js";
+import { clockDifference } from "../../src/endpoints/clock-difference.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
 const NOW = 1_800_000_000;

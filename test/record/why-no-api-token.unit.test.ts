@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasJustAskedFor, lackOf } from "../../src/record/missing-api-tokens.js";
+import { hasJustAskedFor, lackOf } from "../../src/record/why-no-api-token.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import type { ApiEntry, SessionRecord } from "../../src/record/record.js";
 

@@ -1,5 +1,5 @@
 import type { EpochSeconds } from "../clock.js";
-import type { SessionRecord } from "./record.js";
+import type { SessionRecord } from "../record/record.js";
 
 /** Seconds below which a difference isn't worth a word. */
 const TOLERATED_SECONDS = 60;
