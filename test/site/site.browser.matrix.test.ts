@@ -414,7 +414,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     }
   });
 
-  it("cuts no table or block of code, on any page, at 1440, 1280 and 390 pixels", async () => {
+  it("cuts no table or block of code, on any page, at 1280 and 390 pixels", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const tab = await context.newPage();
     const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter(
@@ -426,7 +426,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     const cut: string[] = [];
     for (const name of names) {
       await tab.goto(`${server.origin}/${name}`, { waitUntil: "load" });
-      for (const width of [1440, 1280, 390]) {
+      for (const width of [1280, 390]) {
         await tab.setViewportSize({ width, height: 900 });
         const found = await tab.evaluate<string[]>(CUT);
         cut.push(...found.map((text) => `${name} at ${String(width)}: ${text}`));
