@@ -65,5 +65,5 @@ function aboutTarball(file, tarball) {
   const notYet = `idpauth [isn't on npm yet](${explanation})`;
   if (file.startsWith("examples/"))
     return `${notYet}: first run \`npm ci && npm run pack\` in the repository's root folder.`;
-  return `${notYet}, and there's no public repository. In your copy of it, run\n\`npm ci && npm run pack\`, then copy \`release/${tarball}\` into your app's folder.`;
+  return `${notYet}, and its repository isn't public. If you've been given a copy, run\n\`npm ci && npm run pack\` in it, then copy \`release/${tarball}\` into your app's folder.`;
 }

@@ -29,7 +29,7 @@ metrics.listen(Number(process.env["METRICS_PORT"] ?? 9464), "127.0.0.1");
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
   await closed;
   metrics.close().closeAllConnections();
   for (const client of [redis, subscriber]) client.destroy();

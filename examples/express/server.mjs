@@ -59,7 +59,7 @@ const server = app.listen(process.env["PORT"] ?? 3000, (error) => {
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
 });
 
 /** @param {string} title @param {string} body */

@@ -17,7 +17,7 @@ process.once("SIGTERM", async () => {
   await auth.close(); // closes streams and sockets, and waits for running refreshes
   void api.close();
   setTimeout(() => {
-    for (const { server } of [app, api]) server.closeAllConnections(); // half requests of strangers
+    for (const { server } of [app, api]) server.closeAllConnections(); // if a request never completes
     for (const socket of api.websocketServer.clients) socket.terminate(); // whoever doesn't respond
   }, 2000).unref();
 });

@@ -52,7 +52,7 @@ console.log(`http://localhost:${new URL(address).port}/`);
 process.once("SIGTERM", async () => {
   void app.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
-  setTimeout(() => app.server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => app.server.closeAllConnections(), 2000).unref(); // if a request never completes
 });
 
 /** @param {string} title @param {string} body */

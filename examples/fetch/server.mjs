@@ -75,5 +75,5 @@ const server = serve({ fetch: answer, port: Number(process.env["PORT"] ?? 3000) 
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
-  setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => "closeAllConnections" in server && server.closeAllConnections(), 2000).unref(); // if a request never completes
 });

@@ -7,6 +7,6 @@ export function listen(app, auth) {
   process.once("SIGTERM", async () => {
     server.close();
     await auth?.close();
-    setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+    setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
   });
 }

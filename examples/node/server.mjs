@@ -75,5 +75,5 @@ const server = createServer(listener).listen(Number(process.env["PORT"] ?? 3000)
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
 });

@@ -18,5 +18,5 @@ app.get("/", async (request) => [{ invoice: 1, euros: 12, for: request.getDecora
 await app.listen({ port: Number(process.env["PORT"] ?? 4002), host: "127.0.0.1" });
 process.once("SIGTERM", () => {
   void app.close(); // requests that have begun get their response
-  setTimeout(() => app.server.closeAllConnections(), 3000).unref(); // half requests of strangers
+  setTimeout(() => app.server.closeAllConnections(), 3000).unref(); // if a request never completes
 });

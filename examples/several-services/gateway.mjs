@@ -23,5 +23,5 @@ const server = app.listen(process.env["PORT"] ?? 3000);
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
 });

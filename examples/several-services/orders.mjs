@@ -29,5 +29,5 @@ const server = createServer(async (request, response) => {
 server.listen(Number(process.env["PORT"] ?? 4001), "127.0.0.1");
 process.once("SIGTERM", () => {
   server.close(); // requests that have begun get their response
-  setTimeout(() => server.closeAllConnections(), 3000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 3000).unref(); // if a request never completes
 });

@@ -11,5 +11,5 @@ const server = app.listen(port, "localhost", (error) => {
 process.once("SIGTERM", async () => {
   server.close(); // no new connections
   await auth.close(); // ends event streams, and waits for running refreshes
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
 });

@@ -25,7 +25,7 @@ describe("the settings of the page", () => {
   });
 
   it("have the session limits that the text names", () => {
-    expect(PAGE).toContain("12 hours and 30 minutes fit");
+    expect(PAGE).toContain("a maximum age of 12 hours and an idle timeout of 30 minutes");
     expect(env).toMatchObject({
       IDP_SESSION_MAX_AGE: String(12 * 60 * 60),
       IDP_SESSION_IDLE_TIMEOUT: String(30 * 60),

@@ -117,7 +117,7 @@ describe("no page prints what nobody can do today", () => {
 
   it.each(files)("%s, with the addresses, has nothing of the time before", (file) => {
     const text = withoutBuildComments(pageWithLinks(read(file), file, PROJECT, "1.2.3"));
-    expect(text.match(/idpauth-\S+\.tgz|npx --no idpauth|isn't on npm|no public repository/g)).toBeNull(); // prettier-ignore
+    expect(text.match(/idpauth-\S+\.tgz|npx --no idpauth|isn't on npm|no public repository|repository isn't public/g)).toBeNull(); // prettier-ignore
   });
 
   const printing = files.filter((file) =>

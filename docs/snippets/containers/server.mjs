@@ -27,7 +27,7 @@ process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   server.keepAliveTimeout = 1; // when a response ends, its connection closes
   await auth.close({ timeout: 35 }); // a refresh takes up to 30 seconds
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
   await closed;
   await store.close?.();
   client.destroy(); // otherwise, its connection keeps the process alive

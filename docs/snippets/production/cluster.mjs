@@ -23,7 +23,7 @@ if (cluster.isPrimary) {
   process.once("SIGTERM", async () => {
     const closed = new Promise((resolve) => server.close(resolve)); // no new connections
     await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-    setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+    setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
     await closed;
     await store.close?.();
     process.disconnect(); // otherwise, the channel to the primary keeps the worker alive

@@ -24,7 +24,7 @@ await app.listen({ port: Number(process.env.PORT ?? 3000), host: "127.0.0.1" });
 process.once("SIGTERM", async () => {
   const closed = app.close(); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-  setTimeout(() => app.server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => app.server.closeAllConnections(), 2000).unref(); // if a request never completes
   await closed;
   await store.close?.();
   client.destroy(); // otherwise, its connection keeps the process alive

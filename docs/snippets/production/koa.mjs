@@ -21,7 +21,7 @@ const server = app.listen(Number(process.env.PORT ?? 3000));
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
   await closed;
   await store.close?.();
   client.destroy(); // otherwise, its connection keeps the process alive

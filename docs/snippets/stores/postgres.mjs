@@ -8,7 +8,7 @@ const connectionString = process.env.DATABASE_URL;
 const pool = new pg.Pool({
   connectionString,
   connectionTimeoutMillis: 2000,
-  allowExitOnIdle: true, // the process can end although PostgreSQL doesn't respond
+  allowExitOnIdle: true, // the process can end even if PostgreSQL doesn't respond
 });
 pool.on("error", (error) => console.error(error));
 const store = postgresStore(pool);
@@ -24,7 +24,7 @@ const server = app.listen(process.env.PORT ?? 3000);
 process.once("SIGTERM", async () => {
   const closed = new Promise((resolve) => server.close(resolve)); // no new connections
   await auth.close({ timeout: 35 }); // ends streams and WebSockets, and waits for the rest
-  setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+  setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
   await closed;
   await store.close();
   await pool.end();

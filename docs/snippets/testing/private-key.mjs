@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createApp } from "./app.mjs";
 
 // #region key
-const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" }); // of node:crypto
+const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" }); // from node:crypto
 const provider = await startTestProvider({ clientJwks: [publicKey.export({ format: "jwk" })] });
 const { app } = createApp({ env: provider.env, clock: provider.clock, privateKey });
 const user = await signIn(app);

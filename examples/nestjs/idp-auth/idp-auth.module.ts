@@ -56,9 +56,9 @@ export class IdpAuthModule implements NestModule, BeforeApplicationShutdown, OnA
   /** Nest calls this before it closes the server, which would wait for open streams. */
   beforeApplicationShutdown(): void {
     const server = this.host.httpAdapter.getHttpServer() as Server;
-    // not awaited: Nest closes the server meanwhile
+    // not awaited, because Nest closes the server at the same time
     void this.auth.close({ timeout: 35 }).then(() => {
-      setTimeout(() => server.closeAllConnections(), 2000).unref(); // half requests of strangers
+      setTimeout(() => server.closeAllConnections(), 2000).unref(); // if a request never completes
     });
   }
 
