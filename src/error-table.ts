@@ -135,7 +135,7 @@ export const PAGE_ERRORS = errorRows({
     status: 503,
     title: "The sign-in cannot be completed right now",
     remedy:
-      "The log line `function_threw` names the function, the kind of error and its place in the code. Correct that function.",
+      "The log line `function_threw` names the function and the kind of error. A function that you've set as `log` also gets the place in the code, as `details.place`. Correct the function that failed.",
   },
 });
 
