@@ -294,7 +294,7 @@ describe.skipIf(!installed)("compose.yaml", () => {
       );
     expect(guide).toContain(`SCOPE=${env["SCOPE"] ?? ""}\n`);
     const version = /:([\d.]+)$/.exec(keycloak.image ?? "")?.[1] ?? "";
-    expect(guide).toContain(`idpauth was run against Keycloak ${version},`);
+    expect(guide).toContain(`idpauth was tested with Keycloak ${version},`);
   });
 
   it("leaves more time than `auth.close()` takes, as the command on the page does", () => {
