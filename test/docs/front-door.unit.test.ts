@@ -65,7 +65,7 @@ describe("README.md says of the other products what was measured", () => {
     expect(readme).toContain(`idpauth and ${NUMBERS[peers.length - 1]} others`);
     for (const { title, refreshes } of outcomes("race-200"))
       expect(refreshes, title).toHaveLength(3);
-    expect(readme).toContain("repeated the race three times");
+    expect(readme).toContain("In each of three runs");
   });
 
   it("with which of them all requests succeeded, in one process and across two", () => {
