@@ -17,7 +17,7 @@ if (cluster.isPrimary) {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
   });
 } else {
-  // a worker: the sample above, with process.disconnect() in its last line
+  // a worker: the sample for Express, whose handler ends with process.disconnect()
   // #endregion
   const server = app.listen(process.env.PORT ?? 3000);
   process.once("SIGTERM", async () => {
