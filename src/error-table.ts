@@ -123,7 +123,7 @@ export const PAGE_ERRORS = errorRows({
     status: 429,
     title: "This session has too many open event streams",
     remedy:
-      "Close one, for example by closing a tab. idpauth/client requests the session state instead, so nothing is lost.",
+      "Close one, for example by closing a tab. Instead of `/idpauth/events`, idpauth/client requests the session state, so nothing is lost. If a user of yours needs more event streams and WebSockets, raise IDP_STREAMS_PER_SESSION.",
   },
   forbidden: {
     status: 403,

@@ -36,6 +36,11 @@ export interface Exchange {
    * only if the request takes long.
    */
   ended(): AbortSignal;
+  /**
+   * Takes a place among the session's open streams.
+   * @returns a function that gives it back; undefined: there is none
+   */
+  takeStream(): (() => void) | undefined;
   /** Calls a function once when the response is complete, or the browser has left. */
   onClose(closed: () => void): void;
   /** Returns the user's token for this API, or what the browser gets without one. */

@@ -1,11 +1,12 @@
 /** A request with the user's token: what becomes of the API's response, and of a rejected token. */
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import type { BodyStream, Reply } from "../http/reply.js";
+import { STREAM_RETRY_SECONDS } from "../work/places.js";
 import { CUT, LEFT } from "./abort-at-session-end.js";
 import { challengeOf } from "./challenge.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
 import { requestHeaders } from "./request-headers.js";
-import { responseHeaders } from "./response-headers.js";
+import { isEventStreamType, responseHeaders } from "./response-headers.js";
 import { asApiError, BODILESS, type ApiResponse } from "./transport.js";
 
 /** How a request is sent. */
@@ -56,6 +57,8 @@ export async function answered<Stream extends BodyStream>(
   return token;
 }
 
+const TRY_AGAIN = { headers: { "Retry-After": String(STREAM_RETRY_SECONDS) } };
+
 /** A request that the API has responded to. */
 interface Sent {
   readonly exchange: Exchange;
@@ -90,7 +93,16 @@ function replyOf<Stream extends BodyStream>(
   if (location === "dropped") exchange.locationDropped();
   // The browser would expect a body of that length.
   if (status < 200 || status === 204 || status === 205) delete headers["Content-Length"];
-  if (exchange.request.method === "HEAD" || BODILESS.includes(status)) {
+  const hasBody = exchange.request.method !== "HEAD" && !BODILESS.includes(status);
+  if (upgraded !== undefined || (hasBody && isEventStreamType(headers["Content-Type"]))) {
+    const leave = exchange.takeStream();
+    if (leave === undefined) {
+      response.discard();
+      return exchange.refused("too_many_streams", TRY_AGAIN);
+    }
+    exchange.onClose(leave);
+  }
+  if (!hasBody) {
     response.discard();
     return { status, headers };
   }

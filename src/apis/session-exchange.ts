@@ -20,6 +20,7 @@ import type { EndReason } from "../record/end-reason.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import type { Places } from "../work/places.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { challengeReply } from "./challenge-reply.js";
 import type { Challenge } from "./challenge.js";
@@ -36,6 +37,7 @@ export interface ProxyComponent {
   readonly events: EventHub;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
+  readonly streams: Places;
   apiToken(
     session: SessionRequest["session"],
     api: string,
@@ -106,6 +108,10 @@ export class SessionExchange implements Exchange {
 
   ended(): AbortSignal {
     return this.#proxied.ended();
+  }
+
+  takeStream(): (() => void) | undefined {
+    return this.#component.streams.take(this.#proxied.opened.session.key);
   }
 
   onClose(closed: () => void): void {

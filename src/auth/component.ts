@@ -30,6 +30,7 @@ import type { WantedValidity } from "../record/token-validity.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { lazily } from "../work/lazily.js";
+import { createPlaces, type Places } from "../work/places.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { apiCode, loadApiAccess } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
@@ -60,6 +61,11 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
   readonly router: Router<FrameworkRequest>;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
+  /**
+   * The places of each session's event streams, proxied event streams and WebSockets. Those of
+   * `/idpauth/events` have their own.
+   */
+  readonly streams: Places;
   /** Resolves when no refresh and no revocation is running. Never rejects. */
   settled(): Promise<void>;
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
@@ -102,6 +108,7 @@ export function compose<FrameworkRequest extends object>(
     ...context,
     router: createRouter(context, remembered(sessions.open, parts.endpointOpened)),
     open: sessions.open,
+    streams: createPlaces(settings.streamsPerSession),
     registrationAt: (key) => registrations.find((one) => one.key === key),
     documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),
     ...apiFunctions(apis, { ...shared, policy, access, refresher, publicPath }),

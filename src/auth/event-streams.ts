@@ -1,7 +1,9 @@
 /** The event streams of an application. The first one loads this code. */
-import { GuardMissingError } from "../errors.js";
+import { ERRORS, GuardMissingError, IdpAuthError } from "../errors.js";
+import type { UserSession } from "../ports/user-session.js";
 import { waitForEnd, type SessionEndedError } from "../sessions/session-end-signal.js";
 import { openApplicationStream } from "../sessions/session-stream.js";
+import { STREAM_RETRY_SECONDS } from "../work/places.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
 import type { Component } from "./component.js";
@@ -22,10 +24,20 @@ export function createEventStreams<FrameworkRequest extends object>({
 }: EventStreamParts<FrameworkRequest>): IdpAuth<FrameworkRequest>["openEventStream"] {
   return async (raw, respond) => {
     if (!memory.passedWith(raw)) throw new GuardMissingError("eventStream");
-    const { settings, open, clock } = ready();
+    const { settings, open, clock, streams } = ready();
     const request = adapter.request(raw);
+    const isHead = request.method === "HEAD";
+    const leave = isHead
+      ? undefined
+      : streams.take(await keyOf(memory.remember(raw).opened.session));
+    if (leave === undefined && !isHead)
+      throw Object.assign(
+        new IdpAuthError("too_many_streams", `${ERRORS.too_many_streams.title}.`),
+        { retryAfter: STREAM_RETRY_SECONDS },
+      );
     const parts = {
-      isHead: request.method === "HEAD",
+      isHead,
+      ...(leave && { closed: leave }),
       watch: (onEnd: (error: SessionEndedError) => void) =>
         waitForEnd(() => open(raw, request).session, { policy: settings, clock, onEnd }),
       onClose: adapter.onClose && ((closed: () => void) => adapter.onClose?.(raw, closed)),
@@ -34,4 +46,11 @@ export function createEventStreams<FrameworkRequest extends object>({
     };
     return openApplicationStream(parts, respond);
   };
+}
+
+/** The key of a session that may not have been read yet. */
+async function keyOf(session: UserSession): Promise<string | undefined> {
+  // In an outage nobody knows it, and the guard has let the request pass.
+  if (session.key === undefined) await session.read().catch(() => undefined);
+  return session.key;
 }

@@ -22,7 +22,9 @@ export const SESSION_SETTINGS = {
     kind: kind.wholeSeconds,
   },
   /** 0: no maximum. */
-  sessionsPerUser: setting(kind.sessionCount, 100),
+  sessionsPerUser: setting(kind.countOrNone, 100),
+  /** In one process; 0: no maximum. */
+  streamsPerSession: setting(kind.countOrNone, 64),
   tokenRevokeOnLogout: setting(kind.boolean, true),
   credentialsSessionKeyName: setting(kind.keyName, "credentials", {
     env: "CREDENTIALS_SESSION_KEY_NAME",

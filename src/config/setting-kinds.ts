@@ -165,7 +165,7 @@ export const dataBytes = integer("a whole number of bytes from 2 to 65536", 2, 6
 export const count = integer("a whole number from 1 to 10000", 1, 10_000);
 
 /** Each sign-in reads that many sessions. */
-export const sessionCount = integer("a whole number from 0 to 1000", 0, 1_000);
+export const countOrNone = integer("a whole number from 0 to 1000", 0, 1_000);
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): SettingKind<Value> {
   return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) =>

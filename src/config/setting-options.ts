@@ -74,6 +74,16 @@ export interface SettingOptions<Provider extends string = string> extends Option
    */
   readonly sessionsPerUser?: number | undefined;
   /**
+   * The maximum number of event streams and WebSockets that one session can have open in one
+   * process: those of `auth.eventStream`, and those that `auth.proxyApi` and `auth.proxyUpgrade`
+   * pass on. Beyond it, the response is 429 `too_many_streams`. 0 means no maximum. The streams of
+   * `/idpauth/events` aren't counted. With `session: "host"`, sessions that the framework's session
+   * doesn't identify have no maximum.
+   *
+   * Default: `64`. Environment variable: `IDP_STREAMS_PER_SESSION`.
+   */
+  readonly streamsPerSession?: number | undefined;
+  /**
    * Whether logout revokes the token at the provider. The logout succeeds even if the provider
    * isn't responding.
    *

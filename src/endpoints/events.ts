@@ -5,10 +5,13 @@ import { COMMON_HEADERS, shuttingDown, type AnyReply } from "../http/reply.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { waitForEnd } from "../sessions/session-end-signal.js";
 import { SessionStream, STREAM_HEADERS } from "../sessions/session-stream.js";
+import { createPlaces, STREAM_RETRY_SECONDS } from "../work/places.js";
 import type { EndpointContext } from "./context.js";
 
 /** The open streams of one session in one process. Our decision. */
 const MAX_STREAMS = 8;
+
+const TOO_MANY_STREAMS = { code: "too_many_streams", retryAfter: STREAM_RETRY_SECONDS } as const;
 
 const HEADERS = {
   ...COMMON_HEADERS,
@@ -25,19 +28,7 @@ export function createEvents(): (
   opened: SessionRequest,
   context: EndpointContext,
 ) => Promise<AnyReply> {
-  const streams = new Map<string, number>();
-
-  /** @returns a function that gives the place back; undefined if there is none */
-  function takePlace(session: string): (() => void) | undefined {
-    const count = streams.get(session) ?? 0;
-    if (count >= MAX_STREAMS) return undefined;
-    streams.set(session, count + 1);
-    return () => {
-      const left = (streams.get(session) ?? 0) - 1;
-      if (left > 0) streams.set(session, left);
-      else streams.delete(session);
-    };
-  }
+  const streams = createPlaces(MAX_STREAMS);
 
   return async function events(opened, context) {
     const { access, settings, clock, pages, shutdown } = context;
@@ -48,9 +39,9 @@ export function createEvents(): (
     const outcome = await access.access(session, { slide: false });
     if (!outcome.authenticated) return (await blockedUser(opened, outcome, context)).reply;
     if (request.method === "HEAD") return reply();
-    const release = takePlace(session.key ?? "");
+    const release = streams.take(session.key);
     if (release === undefined)
-      return failureReply({ code: "too_many_streams" }, request, { pages, otherwise: "json" });
+      return failureReply(TOO_MANY_STREAMS, request, { pages, otherwise: "json" });
     const { body } = new SessionStream({
       watch: (onEnd) => waitForEnd(() => session, { policy: settings, clock, onEnd }),
       clock,

@@ -133,7 +133,9 @@ export function uncaughtReply(
     return failureReply(outageOf(error, login), request, { pages, otherwise: "json" });
   const loginUrl = code === "login_required" ? login : asked;
   const headers = loginUrl === undefined ? {} : loginHeader(loginUrl);
-  return failureReply({ code, loginUrl, headers }, request, { pages, otherwise: "json" });
+  const { retryAfter } = error as { readonly retryAfter?: number };
+  const failure = { code, loginUrl, headers, ...(retryAfter !== undefined && { retryAfter }) };
+  return failureReply(failure, request, { pages, otherwise: "json" });
 }
 
 /**

@@ -135,7 +135,7 @@ export class SessionStream {
 }
 
 /** What a stream of the application needs besides. */
-export interface ApplicationStreamParts extends Omit<StreamParts, "closed" | "handedOver"> {
+export interface ApplicationStreamParts extends Omit<StreamParts, "handedOver"> {
   readonly isHead: boolean;
   /**
    * Calls a function when the response is complete or the browser has left. Absent: nobody knows.
@@ -153,8 +153,10 @@ export async function openApplicationStream<Sent>(
   { isHead, onClose, ...parts }: ApplicationStreamParts,
   respond: (reply: AnyReply) => Sent | Promise<Sent>,
 ): Promise<EventStream & { readonly response: Sent }> {
-  if (parts.shutdown.isClosing)
+  if (parts.shutdown.isClosing) {
+    parts.closed?.();
     throw new IdpAuthError("shutting_down", `${ERRORS.shutting_down.title}.`);
+  }
   let handOver!: () => void;
   const handedOver = new Promise<void>((resolve) => (handOver = resolve));
   const opened = isHead ? undefined : new SessionStream({ ...parts, handedOver });

@@ -58,6 +58,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           pathPrefix: "",
           clock: systemClock,
           shutdown: new Shutdown(),
+          takeStream: () => () => undefined,
           ended: () => session.signal,
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async () => token(),

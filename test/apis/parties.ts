@@ -144,6 +144,7 @@ export function frontHandler(
     clock,
     shutdown,
     cut: () => void message.socket.destroy(),
+    takeStream: () => () => undefined,
     ended: () => session.signal,
     onClose: (closed) => onClose(message, closed),
     async token() {

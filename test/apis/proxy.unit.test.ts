@@ -93,6 +93,7 @@ function parties(setting: Setting = {}) {
     clock,
     shutdown,
     ...(setting.hasNoCut !== true && { cut: () => void log.push("cut") }),
+    takeStream: () => () => undefined,
     ended: () => (log.push("watch"), session.signal),
     onClose: (closed) => void closes.push(closed),
     token: async () => (log.push("token"), next()),

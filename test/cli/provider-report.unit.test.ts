@@ -22,6 +22,7 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   sessionsNotBefore: "2026-01-01T00:00:00Z",
   sessionTtl: "86400",
   sessionsPerUser: "7",
+  streamsPerSession: "9",
   tokenRevokeOnLogout: "off",
   credentialsSessionKeyName: MARKED,
   stateKeyName: `${MARKED}-state`,

@@ -50,7 +50,7 @@ export async function providerCommand(argv: readonly string[], io: ProviderIo): 
     return 0;
   }
   try {
-    await run(usage, io);
+    await run(usage, argv, io);
     return 0;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
@@ -59,13 +59,13 @@ export async function providerCommand(argv: readonly string[], io: ProviderIo): 
   }
 }
 
-async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
+async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo): Promise<void> {
   const server = serverFor(usage, io);
   const file = dataFile(usage, io);
   const state = (file === undefined ? undefined : readState(file)) ?? newState();
   const begun = await Promise.all(usage.providers.map((options) => begin(options, state, io)));
   const port = await listen(server, usage.port).catch((error: unknown) => {
-    throw new StartError(portProblem(usage.port, error));
+    throw new StartError(portProblem(usage.port, argv, error));
   });
   try {
     const origin = `${usage.tls === undefined ? "http" : "https"}://${ADDRESS}:${port}`;
@@ -147,12 +147,23 @@ function dataFile(
   return port === 0 ? undefined : defaultDataFile(port, env, home);
 }
 
-function portProblem(port: number, error: unknown): string {
+function portProblem(port: number, argv: readonly string[], error: unknown): string {
   const code = codeOf(error);
-  const another = `choose another port: npx idpauth provider --port=${port < 65_535 ? port + 1 : 9400}`;
+  const another = `choose another port: ${commandWith(port < 65_535 ? port + 1 : 9400, argv)}`;
   if (code === "EADDRINUSE")
     return `port ${port} of ${ADDRESS} is in use, perhaps by another \`idpauth provider\`. End that program, or ${another}`;
   return `port ${port} of ${ADDRESS} can't be used (${code}). Instead, ${another}`;
+}
+
+/** Returns the given command with another port, for a POSIX shell. */
+function commandWith(port: number, argv: readonly string[]): string {
+  const others = argv.filter(
+    (argument, index) => !/^--port(?:=|$)/.test(argument) && argv[index - 1] !== "--port",
+  );
+  const words = others.map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`,
+  );
+  return ["npx --no idpauth provider", ...words, `--port=${port}`].join(" ");
 }
 
 function greeting(providers: readonly DevelopmentProvider[], file: string | undefined): string {
