@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -92,6 +92,7 @@ async function startOrders(): Promise<Orders> {
 
 interface Running {
   readonly origin: string;
+  readonly pid: number;
   /** Headers with the cookie of a signed-in user. */
   readonly headers: Record<string, string>;
   readonly stderr: () => string;
@@ -132,7 +133,13 @@ async function start(file: string, port: number, settings = {}): Promise<Omit<Ru
     await fetch(`${origin}/idpauth/session`);
   }, 30_000);
   expect(child.exitCode, stderr).toBe(null);
-  return { origin, stderr: () => stderr, stop: () => void child.kill("SIGTERM"), ended };
+  return {
+    origin,
+    pid: child.pid ?? 0,
+    stderr: () => stderr,
+    stop: () => void child.kill("SIGTERM"),
+    ended,
+  };
 }
 
 /** The text of a response as it arrives, and how it ended. */
@@ -214,11 +221,24 @@ describe.each(FRAMEWORKS)("docs/snippets/production/%s.mjs, after SIGTERM", (fra
 });
 
 describe("docs/snippets/production/cluster.mjs, after SIGTERM", () => {
-  it("ends its workers in order, and exits with 0", async () => {
+  it("ends its workers in order, also one that has replaced another, and exits with 0", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "idpauth-cluster-"));
     const running = await startSignedIn("production/cluster.mjs", {
       SESSIONS: path.join(folder, "sessions.db"),
     });
+    const workers = () =>
+      execFileSync("pgrep", ["-P", String(running.pid)], { encoding: "utf8" })
+        .trim()
+        .split("\n");
+    await eventually(async () => {
+      expect(workers()).toHaveLength(availableParallelism());
+    });
+    const [crashed = ""] = workers();
+    process.kill(Number(crashed), "SIGKILL");
+    await eventually(async () => {
+      expect(workers().filter((pid) => pid !== crashed)).toHaveLength(availableParallelism());
+    }, 10_000);
+    await pause(1_000); // the new worker handles SIGTERM
     const events = await open(running, "/idpauth/events", "text/event-stream");
     running.stop();
     expect(await running.ended).toEqual({ code: 0, signal: null });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
@@ -750,9 +751,12 @@ describe("docs/snippets/write-an-api", () => {
   async function startChecking(jwks = `${provider.issuer}/jwks`): Promise<string> {
     vi.stubEnv("IDP_ISSUER", provider.issuer);
     vi.stubEnv("JWKS_URI", jwks);
-    const { app } = await load<{ app: RequestListener }>("write-an-api/express.mjs");
-    api = createServer(app).listen(0, "127.0.0.1");
-    await new Promise((resolve) => api?.once("listening", resolve));
+    vi.stubEnv("PORT", "0");
+    const listen = vi.spyOn(NetServer.prototype, "listen");
+    await load("write-an-api/express.mjs");
+    api = listen.mock.contexts.at(-1) as Server;
+    listen.mockRestore();
+    if (!api.listening) await once(api, "listening");
     return `http://127.0.0.1:${String((api.address() as AddressInfo).port)}/`;
   }
 

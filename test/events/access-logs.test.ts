@@ -201,6 +201,48 @@ it("pino-http.ts names the user of a request that a rule denies, and of one that
   expect(await logged("pino-http", "/transfer")).toEqual([401, ADA.sub]);
 });
 
+describe("docs/snippets/access-logs/request-ids.ts", () => {
+  const written = () => given.text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>])); // prettier-ignore
+  const idOf = (target: string) =>
+    written().find(({ req }) => (req as { path?: string } | undefined)?.path === target)?.["req"];
+
+  it("puts the ID of the request into the lines of events and of idpauth's log", async () => {
+    vi.mocked(console.error).mockImplementation((text: string) => {
+      stream.write(`${text}\n`);
+    });
+    given.options = { env: provider.env, clock: provider.clock };
+    await open("request-ids");
+    await browser.follow("/idpauth/login/");
+    await vi.waitFor(() => expect(idOf("/idpauth/login-callback")).toBeDefined());
+    const { id } = idOf("/idpauth/login-callback") as { id: string };
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(written()).toContainEqual({ event: "login", user: ADA.sub, requestId: id });
+    given.text = "";
+    provider.clock.advance(3_600_000);
+    provider.fault("token", { kind: "status", status: 503 });
+    await browser.get("/reports");
+    await vi.waitFor(() => expect(idOf("/reports")).toBeDefined());
+    expect(written()).toContainEqual(
+      expect.objectContaining({
+        code: "refresh_failed",
+        requestId: (idOf("/reports") as { id: string }).id,
+      }),
+    );
+  });
+
+  it("logs a thrown error as JSON, and not in Express's own form", async () => {
+    await open("request-ids");
+    expect((await browser.get("/broken")).status).toBe(500);
+    await vi.waitFor(() => expect(idOf("/broken")).toBeDefined());
+    expect(written()).toContainEqual(
+      expect.objectContaining({
+        err: expect.objectContaining({ message: "This route is broken." }) as object,
+      }),
+    );
+    expect(console.error).not.toHaveBeenCalled();
+  });
+});
+
 describe("without the samples, a log contains the code and the state", () => {
   it.each<[string, () => Promise<kit.TestedApplication>]>([
     [
@@ -253,4 +295,5 @@ it("docs/how-to/access-logs.md shows every sample", () => {
   const page = readFileSync(path.resolve(SAMPLES, "../../how-to/access-logs.md"), "utf8");
   for (const name of NAMES)
     expect(page).toContain(`<!-- snippet: docs/snippets/access-logs/${name}.ts#log -->`);
+  expect(page).toContain("<!-- snippet: docs/snippets/access-logs/request-ids.ts#ids -->");
 });

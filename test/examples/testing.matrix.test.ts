@@ -220,6 +220,18 @@ describe("docs/tutorial/first-test.md", () => {
   );
 
   it(
+    "and its form for node:test passes, too",
+    async () => {
+      const [, text = ""] = /^```js\n(import \{ equal .*?)^```$/ms.exec(PAGE) ?? [];
+      const folder = install("node-test");
+      writeFileSync(path.join(folder, "app.mjs"), blocks.get("app.mjs")!);
+      writeFileSync(path.join(folder, "reports.test.mjs"), text);
+      expect(await npmTest(folder)).toMatch(/pass 1$/m);
+    },
+    RUN,
+  );
+
+  it(
     "and would fail without the sign-in",
     async () => {
       const folder = install("vitest");

@@ -12,8 +12,13 @@ auth.mount(app);
 
 // #region primary
 if (cluster.isPrimary) {
+  let isStopping = false;
+  cluster.on("listening", (worker) => {
+    worker.once("exit", () => isStopping || cluster.fork()); // replaces a worker that has crashed
+  });
   for (let count = availableParallelism(); count > 0; count -= 1) cluster.fork();
   process.once("SIGTERM", () => {
+    isStopping = true;
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
   });
 } else {

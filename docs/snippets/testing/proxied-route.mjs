@@ -14,14 +14,14 @@ function createApp(options) {
   app.use(auth.proxyApi("orders"));
   const server = createServer(app);
   server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
-  return server;
+  return { app: server, auth };
 }
 
 // #region route
 const provider = await startTestProvider();
 const api = await startTestApi(provider);
 const apis = { orders: { url: api.url, path: "/api/orders/" } };
-const app = createApp({ env: provider.env, clock: provider.clock, apis });
+const { app } = createApp({ env: provider.env, clock: provider.clock, apis });
 const user = await signIn(app, { email: "ada@example.com" });
 expect((await user.get("/api/orders/items?open=true")).status).toBe(200);
 // #endregion

@@ -1,9 +1,8 @@
+// #region check
 import express from "express";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
 
-export const app = express();
-
-// #region check
+const app = express();
 const keys = createRemoteJWKSet(new URL(process.env.JWKS_URI ?? "")); // `jwks_uri` of the provider
 const rules = {
   issuer: process.env.IDP_ISSUER ?? "",
@@ -46,4 +45,9 @@ app.post("/payments", (_req, res) => {
     ? refuse(res, 401, "insufficient_user_authentication", ', max_age="300"')
     : res.json({ paid: true });
 });
+// #endregion
+
+// #region check
+
+app.listen(process.env.PORT ?? 4000);
 // #endregion
