@@ -510,16 +510,24 @@ describe("the start of `idpauth provider`", () => {
     );
   });
 
-  it("names the port that is in use and another one, and touches no file", async () => {
-    const folder = emptyFolder();
-    const provider = await startProvider(["--port=0"], { folder });
-    const ended = await runProvider([`--port=${provider.port}`, "--data=state.json"], { folder });
-    expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect((ended as { stderr: string }).stderr).toMatch(
-      /port \d+ of 127\.0\.0\.1 is in use.*npx idpauth provider --port=\d+\n$/,
-    );
-    expect(existsSync(path.join(folder, "state.json"))).toBe(false);
-  });
+  it.each(["--port=N", "--port N"])(
+    "names the port of %s that is in use, prints the command with another one, and touches no file",
+    async (form) => {
+      const folder = emptyFolder();
+      const { port } = await startProvider(["--port=0"], { folder });
+      const others = ["--data=state.json", "--person", "Ada's <ada@example.com>"];
+      const option = form.replace("N", String(port)).split(" ");
+      const ended = await runProvider(["--write-env", ...option, ...others], { folder });
+      expect(ended).toMatchObject({ code: 2, stdout: "" });
+      const [before, command] = (ended as { stderr: string }).stderr.split(" another port: ");
+      expect(before).toContain(`port ${port} of 127.0.0.1 is in use`);
+      expect(command).toBe(
+        String.raw`npx idpauth provider --write-env --data=state.json --person 'Ada'\''s <ada@example.com>' --port=${port + 1}` +
+          "\n",
+      );
+      expect(existsSync(path.join(folder, "state.json"))).toBe(false);
+    },
+  );
 
   it("--help writes the help", async () => {
     expect(await runProvider(["--help"], { folder: emptyFolder() })).toMatchObject({

@@ -225,7 +225,7 @@ describe.each(sockets)("%s.js", (name) => {
     const { auth, port } = await start(name);
     const cookie = await signedInAs(auth);
     const connect = (headers: Record<string, string>) =>
-      new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
+      new WebSocket(`ws://127.0.0.1:${port}/api/ws`, { headers });
     const refused = (headers: Record<string, string>) =>
       new Promise((resolve, reject) => {
         const socket = connect(headers);

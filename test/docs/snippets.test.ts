@@ -18,6 +18,7 @@ import type { IdpAuthOptions } from "../../src/index.js";
 import { instrument, type Instrumentable } from "../../src/opentelemetry/instrument.js";
 import * as kit from "../../src/testing/index.js";
 import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
+import { WebSocket } from "ws";
 import { buildPackage } from "../support/build.js";
 import { freePort } from "../support/free-port.js";
 import { startConnectProxy } from "../support/connect-proxy.js";
@@ -844,14 +845,23 @@ describe("docs/snippets/write-an-api", () => {
 });
 
 describe("docs/snippets/single-page-applications", () => {
-  it("fastify.mjs serves the API and the built front end, with one page for all views", async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), "idpauth-front-end-"));
+  let folder = "";
+  beforeEach(() => {
+    folder = mkdtempSync(path.join(tmpdir(), "idpauth-front-end-"));
+    vi.spyOn(process, "cwd").mockReturnValue(folder);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const APP = "single-page-applications/fastify/app.mjs";
+  const SERVER = "single-page-applications/fastify/server.mjs";
+
+  it("fastify/server.mjs serves the API and the built front end, with one page for all views, and stops after SIGTERM", async () => {
+    await load(APP, false); // the file imports it
     mkdirSync(path.join(folder, "dist"));
     writeFileSync(path.join(folder, "dist/index.html"), "the page");
     writeFileSync(path.join(folder, "dist/main.js"), "the script");
-    vi.spyOn(process, "cwd").mockReturnValue(folder);
-    try {
-      const browser = await open("single-page-applications/fastify.mjs");
+    await stopsAfter(SERVER, async (browser) => {
       const paths = ["/", "/users/ada?tab=1", "/main.js", "/missing.js", "/api/none", "/api/items"];
       const responses = await Promise.all(paths.map((one) => browser.get(one)));
       const policy = expect.stringContaining("script-src 'self'") as string;
@@ -865,13 +875,33 @@ describe("docs/snippets/single-page-applications", () => {
         ["the script", policy],
       ]);
       expect(responses.slice(3).map(({ status }) => status)).toEqual([404, 404, 401]);
-      const headers = { "sec-fetch-site": "same-site" };
-      expect((await browser.get("/", { method: "POST", headers })).status).toBe(403);
+      const post = async (site: string, text: string) => {
+        const headers = { "sec-fetch-site": site, "content-type": "application/json" };
+        const body = JSON.stringify({ text });
+        return (await browser.get("/api/items", { method: "POST", headers, body })).status;
+      };
+      expect([await post("same-site", "Two"), await post("same-origin", "Two")]).toEqual([
+        403, 401,
+      ]);
       await browser.follow("/idpauth/login/");
-      expect((await browser.get("/api/items")).json()).toEqual([{ id: 1, text: "Cards" }]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+      expect([
+        await post("same-site", "Two"),
+        await post("same-origin", "x".repeat(101)),
+        await post("same-origin", "Two"),
+      ]).toEqual([403, 400, 200]);
+      expect((await browser.get("/api/items")).json()).toEqual([
+        { id: 1, text: "Order punched cards" },
+        { id: 2, text: "Two" },
+      ]);
+    });
+  });
+
+  it("fastify/app.mjs responds with 404 until the front end is built", async () => {
+    const { createApp } = await load<{
+      createApp: () => Promise<{ app: kit.TestedApplication }>;
+    }>(APP);
+    user = await kit.browser((await createApp()).app);
+    expect((await user.get("/")).status).toBe(404);
   });
 });
 
@@ -999,38 +1029,46 @@ describe("docs/snippets/proxy", () => {
     expect(app.server.requestTimeout).toBe(0);
   });
 
-  it.each(["upgrade", "upgrade-hono"])(
-    "%s.ts passes a WebSocket on, and closes every other upgrade",
-    async (name) => {
-      const browser = await openListening(`proxy/${name}.ts`);
-      await browser.follow("/idpauth/login/");
-      const upgrade = (path: string) =>
-        new Promise<string>((resolve) => {
-          const headers = {
-            connection: "Upgrade",
-            upgrade: "websocket",
-            origin: browser.origin,
-            cookie: browser.cookie,
-          };
-          const asked = httpRequest(`${browser.origin}${path}`, { headers });
-          asked.once("upgrade", (_response, socket, head) => {
-            let text = head.toString();
-            socket
-              .on("data", (chunk: Buffer) => (text += chunk.toString()))
-              .once("end", () => resolve(text));
-          });
-          asked
-            .once("response", ({ statusCode }) => resolve(String(statusCode)))
-            .once("error", () => resolve("closed"));
-          asked.end();
-        });
-      expect(await upgrade("/api/orders/live")).toBe("hello");
-      expect(await upgrade("/elsewhere")).toBe("closed");
-      expect(api.requests).toMatchObject([
-        { target: "/v2/live", token: expect.any(String) as string },
-      ]);
-    },
-  );
+  /** What an upgrade receives: the first text, the status, or "closed". */
+  const upgrade = ({ origin, cookie }: kit.TestBrowser, path: string) =>
+    new Promise<string>((resolve) => {
+      const headers = { connection: "Upgrade", upgrade: "websocket", origin, cookie };
+      const asked = httpRequest(`${origin}${path}`, { headers });
+      asked.once("upgrade", (_response, socket, head) => {
+        let text = head.toString();
+        socket
+          .on("data", (chunk: Buffer) => (text += chunk.toString()))
+          .once("end", () => resolve(text));
+      });
+      asked
+        .once("response", ({ statusCode }) => resolve(String(statusCode)))
+        .once("error", () => resolve("closed"));
+      asked.end();
+    });
+
+  it.each([
+    ["upgrade", "closes every other upgrade", "closed"],
+    ["upgrade-hono", "closes every other upgrade", "closed"],
+    ["upgrade-fastify", "gives every other upgrade to the application", "404"],
+  ])("%s.ts passes a WebSocket on, and %s", async (name, _behaviour, other) => {
+    const browser = await openListening(`proxy/${name}.ts`);
+    await browser.follow("/idpauth/login/");
+    expect(await upgrade(browser, "/api/orders/live")).toBe("hello");
+    expect(await upgrade(browser, "/elsewhere")).toBe(other);
+    expect(api.requests).toMatchObject([
+      { target: "/v2/live", token: expect.any(String) as string },
+    ]);
+  });
+
+  it("upgrade-fastify.ts keeps the application's own WebSockets", async () => {
+    const browser = await openListening("proxy/upgrade-fastify.ts");
+    await browser.follow("/idpauth/login/");
+    const headers = { cookie: browser.cookie };
+    const socket = new WebSocket(`${browser.origin.replace("http", "ws")}/api/ws`, { headers });
+    const [data] = (await once(socket, "message")) as [Buffer];
+    socket.terminate();
+    expect(data.toString()).toBe("own");
+  });
 });
 
 describe("docs/snippets/csrf", () => {

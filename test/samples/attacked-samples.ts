@@ -48,6 +48,8 @@ export const CLOSING: readonly SampleOfStore[] = [
 export const ATTACKED_ELSEWHERE: Readonly<Record<string, string>> = {
   [`${LIVE}/upgrades.js`]: "part of the WebSocket samples for Express, Koa and node:http",
   "docs/snippets/proxy/upgrade.ts": "the production samples have the same lines",
+  "docs/snippets/proxy/upgrade-fastify.ts":
+    "its listeners are those of the production sample and the WebSocket sample for Fastify",
   "docs/snippets/proxy/upgrade-hono.ts": "the production sample for Hono has the same lines",
   "docs/snippets/testing/proxied-route.mjs": "a test, which no stranger reaches",
   "docs/snippets/user-table/pool.mjs": "opens no port, and logs the errors of its pool",

@@ -37,7 +37,7 @@ const END_MS = 5000;
 const pathOf = (file: string): string => {
   if (file === SOCKET_IO) return "/socket.io/?EIO=4&transport=websocket";
   if (PROXIES.includes(file)) return "/api/orders/socket";
-  return STREAMS.includes(file) ? "/api/stream" : "/ws";
+  return STREAMS.includes(file) ? "/api/stream" : "/api/ws";
 };
 
 let provider: TestProvider;
@@ -105,7 +105,7 @@ describe.each(SOCKETS)("%s", (file) => {
   it("handles no message after the session's end, and closes a socket whose browser doesn't respond", async () => {
     const sample = await start(file);
     const headers = await sample.signedIn();
-    const socket = await openWebSocket(sample.port, "/ws", headers);
+    const socket = await openWebSocket(sample.port, "/api/ws", headers);
     const ended = closed(socket);
     socket.write(textFrame("before"));
     await eventually(async () => expect(sample.stdout).toContain("before"), 10_000);

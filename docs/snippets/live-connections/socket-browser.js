@@ -1,6 +1,6 @@
 import { openSocket } from "idpauth/client/streams";
 
-const socket = openSocket("/ws");
+const socket = openSocket("/api/ws");
 socket.addEventListener("open", () => socket.send("hello")); // again after each reconnection
 socket.addEventListener("message", ({ data }) => console.log(data));
 

@@ -9,7 +9,7 @@ auth.mount(app);
 
 // #region websocket
 app.get(
-  "/ws",
+  "/api/ws",
   (request, response, next) => (hasOwnOrigin(request) ? next() : response.sendStatus(403)),
   auth.idpRequired,
   (request, response) =>

@@ -11,7 +11,7 @@ await app.register(websocket, { options: { maxPayload: 65_536 } });
 await app.register(auth.plugin);
 
 app.get(
-  "/ws",
+  "/api/ws",
   {
     websocket: true,
     preHandler: [

@@ -9,7 +9,7 @@ const auth = idpAuth();
 auth.mount(app);
 
 app.get(
-  "/ws",
+  "/api/ws",
   async (c, next) =>
     c.req.header("origin") === new URL(process.env.BASE_URL ?? "").origin
       ? next()

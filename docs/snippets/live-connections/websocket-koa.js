@@ -12,7 +12,7 @@ const router = new Router();
 
 // #region websocket
 router.get(
-  "/ws",
+  "/api/ws",
   (ctx, next) => (hasOwnOrigin(ctx.req) ? next() : ctx.throw(403)),
   auth.idpRequired,
   (ctx) => {

@@ -13,8 +13,8 @@ const open = auth.idpRequired((request, response) =>
 );
 
 const listener = auth.listener((request, response) => {
-  if (request.url === "/ws" && hasOwnOrigin(request)) return open(request, response);
-  response.writeHead(request.url === "/ws" ? 403 : 404).end();
+  if (request.url === "/api/ws" && hasOwnOrigin(request)) return open(request, response);
+  response.writeHead(request.url === "/api/ws" ? 403 : 404).end();
 });
 
 export const server = createServer(listener);

@@ -163,7 +163,7 @@ function commandWith(port: number, argv: readonly string[]): string {
   const words = others.map((word) =>
     /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`,
   );
-  return ["npx --no idpauth provider", ...words, `--port=${port}`].join(" ");
+  return ["npx idpauth provider", ...words, `--port=${port}`].join(" ");
 }
 
 function greeting(providers: readonly DevelopmentProvider[], file: string | undefined): string {
