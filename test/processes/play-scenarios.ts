@@ -47,7 +47,7 @@ export const OF_THE_PROCESSES: readonly NamedScenario[] = [
   ["[S8] rolling restart by SIGTERM under load", rollingRestart],
 ];
 
-/** Two minutes of processes that are killed and started again. */
+/** A minute of processes that are killed and started again. */
 export const AT_EACH_STEP: readonly NamedScenario[] = [
   ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
 ];

@@ -99,11 +99,17 @@ const LOGOUT: readonly Step[] = [
  * alike; a code is never sent twice, and the next sign-in works.
  */
 export async function killedDuringSignInOrOut(stage: Stage): Promise<void> {
-  for (const step of CALLBACK) await killedCallback(stage, step);
-  for (const step of LOGOUT) await killedLogout(stage, step);
+  const judges: Judge[] = [];
+  for (const step of CALLBACK) judges.push(await killedCallback(stage, step));
+  for (const step of LOGOUT) judges.push(await killedLogout(stage, step));
+  // All at once, because a repeated callback waits 20 seconds for the process that has died.
+  await Promise.all(judges.map((judge) => judge()));
 }
 
-async function killedCallback(stage: Stage, step: Step): Promise<void> {
+/** Asserts what a death has left. */
+type Judge = () => Promise<void>;
+
+async function killedCallback(stage: Stage, step: Step): Promise<Judge> {
   const when = `callback, ${step.name}`;
   const [doomed, [user]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
   const { cookie } = user!;
@@ -113,8 +119,26 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
   const code = callback.searchParams.get("code") ?? "";
   const target = callback.pathname + callback.search;
   await die(stage, step, when, doomed, target, cookie, ({ params }) => params.get("code") === code);
+  return () => judgeCallback(stage, step, { when, user: user!, other, target, code });
+}
 
-  await assertAll(stage, user!, step.stays, when);
+interface KilledCallback {
+  readonly when: string;
+  /** Who was signed in before. */
+  readonly user: TestUser;
+  /** Who was about to sign in. */
+  readonly other: Omit<TestUser, "cookie">;
+  readonly target: string;
+  readonly code: string;
+}
+
+async function judgeCallback(
+  stage: Stage,
+  step: Step,
+  { when, user, other, target, code }: KilledCallback,
+): Promise<void> {
+  const { cookie } = user;
+  await assertAll(stage, user, step.stays, when);
   const again = await stage.at(1).ask(target, { cookie });
   // A state that was used by somebody who is signed in leads on, and does nothing. By nobody, the
   // login begins again.
@@ -137,15 +161,15 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
   if (step.isOpen === true) {
     const now = { ...other, cookie: cookieOf(again) ?? "" };
     await assertAll(stage, now, true, `${when}, finished elsewhere`);
-    await assertAll(stage, user!, false, `${when}, finished elsewhere, by the old cookie`);
+    await assertAll(stage, user, false, `${when}, finished elsewhere, by the old cookie`);
     return;
   }
   // Nothing was changed by that either, and whoever comes again signs in.
-  await assertAll(stage, user!, step.stays, `${when}, once more`);
+  await assertAll(stage, user, step.stays, `${when}, once more`);
   await signInAnew(stage, cookie, when);
 }
 
-async function killedLogout(stage: Stage, step: Step): Promise<void> {
+async function killedLogout(stage: Stage, step: Step): Promise<Judge> {
   const when = `logout, ${step.name}`;
   const [doomed, [user]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
   const { cookie } = user!;
@@ -159,7 +183,21 @@ async function killedLogout(stage: Stage, step: Step): Promise<void> {
     cookie,
     ({ params }) => params.get("token") === token,
   );
-  await assertAll(stage, user!, step.stays, when);
+  return () => judgeLogout(stage, step, { when, user: user!, token });
+}
+
+interface KilledLogout extends Pick<KilledCallback, "when" | "user"> {
+  /** The refresh token. */
+  readonly token: string;
+}
+
+async function judgeLogout(
+  stage: Stage,
+  step: Step,
+  { when, user, token }: KilledLogout,
+): Promise<void> {
+  const { cookie } = user;
+  await assertAll(stage, user, step.stays, when);
   assert.equal(
     stage.provider.isActive(token),
     !("endpoint" in step.death && step.death.isDone),
@@ -167,7 +205,7 @@ async function killedLogout(stage: Stage, step: Step): Promise<void> {
   );
   if (step.stays) {
     assert.equal((await stage.at(1).ask("/idpauth/logout/?response=json", { cookie })).status, 200);
-    await assertAll(stage, user!, false, `${when}, after a logout elsewhere`);
+    await assertAll(stage, user, false, `${when}, after a logout elsewhere`);
     assert.equal(stage.provider.isActive(token), false);
   }
   await signInAnew(stage, cookie, when);
