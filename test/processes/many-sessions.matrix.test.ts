@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { POSTGRES, REDIS, REDIS_CLUSTER, SQLITE, type StoreRig } from "./store-rigs.js";
+import { POSTGRES, REDIS, SQLITE, type StoreRig } from "./store-rigs.js";
 import { buildPackage } from "../support/build.js";
 
 const COUNT = 20_000;
@@ -19,7 +19,7 @@ const memory: Pick<StoreRig, "name"> & {
   name: "memory",
   start: async () => ({ options: { kind: "memory" }, stop: async () => undefined }),
 };
-const rigs = [memory, SQLITE, REDIS, REDIS_CLUSTER, POSTGRES];
+const rigs = [memory, SQLITE, REDIS, POSTGRES];
 
 interface Outcome {
   readonly status: number;

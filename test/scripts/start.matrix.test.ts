@@ -1,15 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -125,52 +115,6 @@ describe("npm start", () => {
   );
 
   it(
-    "a second start builds nothing; a changed source is built next to the build that a demo runs from",
-    async () => {
-      const first = new Start();
-      expect(await first.status()).toBe(200);
-      const second = new Start();
-      expect([await second.status(), second.builds]).toEqual([200, []]);
-
-      appendFileSync(
-        path.join(checkout, "demo/main.ts"),
-        "\nconsole.log('This is the changed source.');\n",
-      );
-      const third = new Start();
-      expect(await third.status()).toBe(200);
-      expect(third.stdout).toContain("This is the changed source.");
-      expect(built()).toEqual([...first.builds, ...third.builds].sort());
-      expect(await first.status()).toBe(200);
-    },
-    PATIENCE,
-  );
-
-  it(
-    "takes over from a build that was killed, and removes builds that no process has used for a day",
-    async () => {
-      const first = new Start();
-      await first.origin();
-      await first.end();
-      const [name = ""] = first.builds;
-      const builds = path.join(checkout, ".builds");
-      rmSync(path.join(builds, name), { recursive: true });
-      writeFileSync(
-        path.join(builds, `${name}.lock`),
-        `${String(await pidOfEndedProcess())} someone`,
-      );
-      for (const [folder, hours] of Object.entries({ young: 23, old: 25, "old.1.part": 25 })) {
-        mkdirSync(path.join(builds, folder, "demo"), { recursive: true });
-        const used = new Date(Date.now() - hours * 3_600_000);
-        utimesSync(path.join(builds, folder), used, used);
-      }
-      const second = new Start();
-      expect([await second.status(), second.builds]).toEqual([200, [name]]);
-      expect(built()).toEqual([name, "young"].sort());
-    },
-    PATIENCE,
-  );
-
-  it(
     "ends with everything that it started when npm is sent SIGTERM",
     async () => {
       const start = new Start();
@@ -182,9 +126,3 @@ describe("npm start", () => {
     PATIENCE,
   );
 });
-
-async function pidOfEndedProcess(): Promise<number> {
-  const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
-  await new Promise((resolve) => child.once("close", resolve));
-  return child.pid!;
-}
