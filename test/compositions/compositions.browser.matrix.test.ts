@@ -96,8 +96,6 @@ describe.skipIf(executablePath === undefined || !isInstalled)(
         "vue/use-session.ts",
         "svelte/session-store.ts",
         "svelte/use-session.ts",
-        "next/app/session.js",
-        "next/app/reports/note-form.js",
       ]) {
         expect(guide).toContain(readFileSync(path.join(ROOT, "examples", file), "utf8"));
       }

@@ -63,10 +63,8 @@ const GIVEN: Readonly<Record<string, string>> = {
   "docs/how-to/user-table.md": `${EXPRESS}
 export declare const pool: import("pg").Pool;
 `,
-  "docs/how-to/nextjs.md": `export { redisStore } from "idpauth/redis";
-import type { NextIdpAuth } from "idpauth/next";
+  "docs/how-to/nextjs.md": `import type { NextIdpAuth } from "idpauth/next";
 export declare const auth: NextIdpAuth;
-export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
 `,
   "docs/how-to/guarding.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
 `,

@@ -31,13 +31,16 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     "reports/reports.resolver.ts",
   ],
   next: [
-    "proxy.js",
-    "app/admin/page.js",
-    "app/no-access/page.js",
-    "app/session.js",
-    "app/reports/actions.js",
-    "app/reports/note-form.js",
-    "app/reports/notes.js",
+    "proxy.ts",
+    "reports.test.ts",
+    "app/admin/page.tsx",
+    "app/no-access/page.tsx",
+    "app/session.tsx",
+    "app/reports/actions.ts",
+    "app/reports/note-form.tsx",
+    "app/reports/notes.tsx",
+    "redis/instrumentation.ts",
+    "redis/lib/auth.ts",
   ],
 };
 

@@ -10,8 +10,8 @@ export interface NextIdpAuthOptions<
   Names extends IdpAuthNames = IdpAuthNames,
 > extends Omit<IdpAuthOptions<OwnClaims, Data, Names>, "store"> {
   /**
-   * Stores the sessions. A function is called once per process, by the first request, so that
-   * `next build`, which loads every module too, opens no store.
+   * Stores the sessions. A function is called once per process, by `auth.start()` or else by the
+   * first request, so that `next build`, which loads every module too, opens no store.
    */
   readonly store?: SessionStore | (() => SessionStore);
 }

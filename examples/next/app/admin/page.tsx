@@ -1,4 +1,4 @@
-/** proxy.js guards it. */
+/** proxy.ts guards it. */
 export default function Admin() {
   return <h1>For administrators</h1>;
 }

@@ -1,25 +1,37 @@
 "use client";
 
+import type { ClientState } from "idpauth/client";
 import {
   pageClient,
   ServerContent,
   SessionProvider,
+  SignedIn,
   SignedOut,
   useSession,
   useSessionClient,
 } from "idpauth/react";
 import { useRouter } from "next/navigation";
+import type { ReactNode } from "react";
 
 // If a different user signs in, a reload removes the previous user's data from modules and from the
 // router's cache.
 const onUserChange = () => window.location.reload();
 
-export function Session({ initialState, children }) {
+interface Props {
+  /** Null in an outage. */
+  initialState: ClientState | null;
+  children: ReactNode;
+}
+
+export function Session({ initialState, children }: Props) {
   const { refresh } = useRouter();
   return (
     <SessionProvider client={pageClient({ initialState, onUserChange })}>
       <header>
-        Hello, <UserName />. <SignOut />
+        <Greeting />{" "}
+        <SignedIn>
+          <SignOut />
+        </SignedIn>
       </header>
       <ServerContent account={initialState?.account ?? null} refresh={refresh}>
         {children}
@@ -31,10 +43,13 @@ export function Session({ initialState, children }) {
   );
 }
 
-/** Shows the change when the user signs out in another tab. */
-function UserName() {
-  const { user } = useSession();
-  return user === null ? "you are signed out" : (user.name ?? user.email);
+/** Follows the session, for example when the user signs out in another tab. */
+function Greeting() {
+  const { status, user } = useSession();
+  if (status === "loading") return "Loading …";
+  if (status === "signed-out") return "You are signed out.";
+  if (user === null) return "The server isn't responding."; // since the page loaded
+  return `Hello, ${user.name ?? user.email}.`;
 }
 
 /** Signs out through the client, so that the other tabs follow at once. */

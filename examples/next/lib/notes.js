@@ -1,2 +1,0 @@
-/** In place of a database. */
-export const notes = [];

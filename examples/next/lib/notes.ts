@@ -1,0 +1,2 @@
+/** In place of a database. */
+export const notes: string[] = [];
