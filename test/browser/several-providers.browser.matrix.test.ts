@@ -54,7 +54,9 @@ describe.skipIf(executablePath === undefined)(
       expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
 
       await tab.goto(user.url("/idpauth/sessions"));
-      expect(await tab.innerText("main")).toMatch(/^Your sessions\s+Example staff\s/);
+      expect(await tab.innerText("main")).toMatch(
+        /^Your sessions\s+You are signed in with Example staff /,
+      );
       expect(await tab.getByRole("listitem").filter({ hasText: "This session" }).count()).toBe(1);
       await expectUsable(tab);
       await tab.goto(user.url("/"));
