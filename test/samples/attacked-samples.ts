@@ -57,5 +57,6 @@ export const ATTACKED_ELSEWHERE: Readonly<Record<string, string>> = {
   "examples/express-complete/test/application.mjs": "a test, which no stranger reaches",
   "examples/fastify-react/app.mjs": `part of ${FASTIFY_REACT}`,
   "examples/fastify-react/api.mjs": `part of ${FASTIFY_REACT}`,
+  "examples/next/redis/lib/auth.ts": "Next.js serves its requests, and its client logs its errors",
   "examples/nestjs/notices/notices.gateway.ts": "test/adapters/nestjs-graphql.matrix.test.ts",
 };
