@@ -180,7 +180,7 @@ it("pm2 waits longer than `auth.close()` does", () => {
 it("every `auth.close()` in the documentation waits longer than a refresh takes", () => {
   const refresh = numberIn(
     text("docs/how-to/production.md"),
-    /A refresh takes up to (\d+) seconds if the provider is slow/,
+    /If the provider is slow, a refresh takes up to (\d+) seconds/,
   );
   const found = closeTimeouts();
   expect(found.length).toBeGreaterThan(10);
