@@ -31,9 +31,13 @@ export function surplusSessions(
 ): readonly string[] {
   const sessions = new Map(others).set(newest, own);
   const isEarlier = ([key, { signedInAt, beganAt }]: [string, SessionTimes]) =>
-    ((signedInAt ?? 0) - (own.signedInAt ?? 0) || beganAt - own.beganAt || (key < newest ? -1 : 0)) < 0;
+    ((signedInAt ?? 0) - (own.signedInAt ?? 0) ||
+      beganAt - own.beganAt ||
+      (key < newest ? -1 : 0)) < 0;
   const earlier = [...sessions].filter(isEarlier);
-  earlier.sort(([, a], [, b]) => a.activeAt - b.activeAt || (a.signedInAt ?? 0) - (b.signedInAt ?? 0));
+  earlier.sort(
+    ([, a], [, b]) => a.activeAt - b.activeAt || (a.signedInAt ?? 0) - (b.signedInAt ?? 0),
+  );
   const surplus = Math.max(0, sessions.size - most);
   const keys = earlier.slice(0, surplus).map(([key]) => key);
   // So many sessions began after this one, whose checks may have come too early to see it.
