@@ -6,7 +6,13 @@ import type { SessionRecord } from "../record/record.js";
 import { withLease, withoutLease } from "../record/refresh-changes.js";
 import type { Release, Slots } from "../work/slots.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
-import { LAST_WRITE_MS, LEASE_MS, LOOK_AGAIN_MS, WRITE_AGAIN_MS } from "./refresh-times.js";
+import {
+  LAST_WRITE_MS,
+  LEASE_MS,
+  LOOK_AGAIN_MS,
+  REFRESH_LIMIT_MS,
+  WRITE_AGAIN_MS,
+} from "./refresh-times.js";
 
 /**
  * What a refresh has to do: renew the tokens (also `rejected`: an API rejected the access token),
@@ -43,6 +49,12 @@ export interface Lease {
   /** The same as wall clock time. */
   readonly takenAt: EpochSeconds;
   readonly nonce: string;
+  /**
+   * Whether the process may have lost the lease meanwhile, because it was suspended: the deadline's
+   * timer runs only after this. While a machine sleeps, its monotonic clock stands still, and only
+   * the wall clock shows it.
+   */
+  mayBeLost(): boolean;
   /** @param abandoned the nonce of a lease that may be taken over */
   request(needOf: LeaseOptions["needOf"], abandoned: string | undefined): Promise<Updated>;
   /**
@@ -59,6 +71,9 @@ function createLease(session: UserSession, clock: Clock): Lease {
   const nonce = randomBytes(16).toString("base64url");
   const requestedAt = clock.monotonic();
   const takenAt = epochSeconds(clock);
+  const mayBeLost = () =>
+    clock.monotonic() >= requestedAt + REFRESH_LIMIT_MS ||
+    epochSeconds(clock) > takenAt + REFRESH_LIMIT_MS / 1000;
 
   function request(
     needOf: LeaseOptions["needOf"],
@@ -88,7 +103,7 @@ function createLease(session: UserSession, clock: Clock): Lease {
     }
   }
 
-  return { requestedAt, takenAt, nonce, request, write };
+  return { requestedAt, takenAt, nonce, mayBeLost, request, write };
 }
 
 /**

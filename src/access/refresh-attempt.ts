@@ -196,7 +196,7 @@ class RefreshAttempt implements ApiRefresh {
   }
 
   async spend(request: RefreshRequest): Promise<Spent> {
-    if (this.#wasSuspended()) throw new ProviderUnavailableError("timeout");
+    if (this.#lease.mayBeLost()) throw new ProviderUnavailableError("timeout");
     const spent = await this.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
     const { refreshToken } = spent;
@@ -207,19 +207,6 @@ class RefreshAttempt implements ApiRefresh {
       ROTATED_TOKEN_MS,
     );
     return kept.changed ? { kind: "spent", spent } : { kind: "overtaken", record: kept.record };
-  }
-
-  /**
-   * Whether the process may have lost its lease meanwhile: the deadline's timer runs only after
-   * this. While a machine sleeps, its monotonic clock stands still, and only the wall clock shows it.
-   */
-  #wasSuspended(): boolean {
-    const { clock } = this.#options;
-    const { requestedAt, takenAt } = this.#lease;
-    return (
-      clock.monotonic() >= requestedAt + REFRESH_LIMIT_MS ||
-      epochSeconds(clock) > takenAt + REFRESH_LIMIT_MS / 1000
-    );
   }
 
   async #spendThenVerify(also: Change = (fresh) => fresh): Promise<SessionRecord | undefined> {

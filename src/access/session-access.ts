@@ -4,11 +4,11 @@ import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import type { EndReason } from "../record/end-reason.js";
+import { isRecent } from "../record/recent-refusal.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge, type PolicySettings, type Verdict } from "../record/session-policy.js";
 import {
   accessTokenLife,
-  isRecent,
   isRefreshable,
   isUnexpired,
   staysValid,

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { Operations } from "../ports/observer.js";
-import { upstreamUrl } from "./path-rules.js";
+import { upstreamUrl } from "./api-url.js";
 import { sendObserved } from "./trace-headers.js";
 import { apiTimeout, asApiError } from "./transport.js";
 

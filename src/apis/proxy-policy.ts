@@ -2,8 +2,8 @@
 import { passesCsrf } from "../guard/csrf.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
+import { proxiedUrl } from "./api-url.js";
 import type { Exchange } from "./exchange.js";
-import { proxiedUrl } from "./path-rules.js";
 import { isEventStreamType } from "./response-headers.js";
 
 /**

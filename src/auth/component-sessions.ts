@@ -14,9 +14,10 @@ import { cookieNameFor, cookieValues, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createOwnForms, type OwnForms, type OwnFormsParts } from "../sessions/form-proof.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { createPostedResponses } from "../sessions/posted-responses.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
 import { createSealer, type Sealer } from "../sessions/seal.js";
-import { createPostedResponses, type SealedParameter } from "../sessions/sealed-parameter.js";
+import type { SealedParameter } from "../sessions/sealed-parameter.js";
 import { labelOf } from "../sessions/session-label.js";
 import { createReportedStore } from "../sessions/store-failures.js";
 import {

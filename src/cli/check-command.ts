@@ -8,6 +8,16 @@ import { HELP, readUsage, type Usage } from "./check-usage.js";
 import type { CheckIo } from "./live/check-io.js";
 import type { CheckedProvider } from "./live/provider-report.js";
 import type { ModuleSettings } from "./module-settings.js";
+import {
+  BASE_URL,
+  MIDDLEWARE,
+  OPTIONS_IN_CODE,
+  PROVIDER,
+  ROUTES,
+  SAME_STORE,
+  SESSIONS,
+  SIGN_IN,
+} from "./not-checked.js";
 
 /** Writes text to a stream of the process. The text includes its line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
@@ -17,19 +27,6 @@ type ReadText = (path: string) => string;
 
 /** 0: no errors, 1: errors, 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
-
-// What the check cannot see.
-
-const OPTIONS_IN_CODE =
-  "Options in code (E010), which override the environment. --module=FILE checks them. Without it, ignore findings about settings that your code sets.";
-const MIDDLEWARE = "The session middleware (E002, W008).";
-const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
-const ROUTES = "Routes that are guarded in modules which --module doesn't import (E027, W016).";
-const SAME_STORE = "Whether the application uses the store in --store (E009, W005, W006).";
-const PROVIDER =
-  "The identity provider, for example whether it accepts the client. --live checks it.";
-const SIGN_IN = "A sign-in, its ID tokens and its refreshes.";
-const BASE_URL = "Whether browsers reach the application.";
 
 /** Some Windows editors write it at the start of a file. */
 const BYTE_ORDER_MARK = "\uFEFF";

@@ -1,6 +1,6 @@
 import type { Finding } from "../errors.js";
+import { defaultTtl } from "../record/entry-life.js";
 import { deepFreeze, isObject } from "../record/json.js";
-import { defaultTtl } from "../record/session-life.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";

@@ -1,25 +1,24 @@
 /** How a callback ends that starts no session: its event, its reply, and what becomes of its tokens. */
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
-import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
+import { isOutage, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import { reasonLine } from "../events/log-lines.js";
-import { isPassable, loginPath } from "../guard/login-url.js";
-import { wantsPage } from "../http/accept.js";
+import { loginPath } from "../guard/login-url.js";
 import { markIf } from "../http/cross-site-parameter.js";
-import { problem, redirect, type Reply } from "../http/reply.js";
+import { redirect, type Reply } from "../http/reply.js";
 import type { Action } from "../pages/error-page.js";
 import { failureReply, type Failure } from "../pages/failure-reply.js";
 import type { DroppedTokens } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import { stepUpParameters } from "../record/authentication-strength.js";
-import { isText, userPayload, type IdInfo, type UserPayload } from "../record/identity.js";
+import { userPayload, type IdInfo, type UserPayload } from "../record/identity.js";
 import type { LoginTarget, PendingLogin } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
 import { clockDifference } from "./clock-difference.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { failureAt, failureCodeOf, fieldsAgain, loginAgain } from "./login-destination.js";
+import { failureAt, failureCodeOf, loginAgain } from "./login-destination.js";
 import type { PostedName } from "./posted-name.js";
 import type { RunningExchanges } from "./running-exchanges.js";
 
@@ -269,67 +268,4 @@ export function sameLogin(
 /** Starts the same login again, from what the first one has checked. */
 export function retry({ login, context }: Attempt): Action {
   return { label: "action.tryAgain", href: sameLogin(login, context.settings.publicPath) };
-}
-
-/**
- * The reply to a login that another site may have started, if it would replace the session of
- * another user, or follows a logout that another site started. Nothing changes. On the page, the
- * user keeps the session or stays signed out, or starts a login as the other user by a form, which
- * is then a login of the application's own page.
- *
- * @param present the session's user; undefined if another site has signed the user out
- */
-export async function askUser(
-  { opened: { request }, context, login }: Callback & { readonly login: PendingLogin },
-  present: IdInfo | undefined,
-  other: IdInfo,
-): Promise<Reply> {
-  const { pages, events } = context;
-  const code = present === undefined ? "sign_in_unconfirmed" : "other_user_signed_in";
-  const message = `${ERRORS[code].title}.`;
-  events.emit(
-    "failure",
-    {
-      ...withoutUndefined({ provider: login.provider }),
-      issuer: login.issuer,
-      during: "callback",
-      kind: "refusal",
-      reason: code,
-    },
-    { level: "info", code, message },
-  );
-  // Without the header, every login may be another site's, and only the form of this page ends the
-  // question.
-  const isKnown = request.header("sec-fetch-site") !== undefined;
-  const failedAt = isKnown ? failureAt(login, code, pages.publicPath) : undefined;
-  if (failedAt !== undefined) return redirect(failedAt);
-  if (!wantsPage(request, true)) return problem(code, message);
-  // Some providers sign users in by `preferred_username`, and not by the email address.
-  const hint = [other["preferred_username"], other.email].find(
-    (claim) => isText(claim) && isPassable(claim),
-  ) as string | undefined;
-  const passed = withoutUndefined({ login_hint: hint });
-  return pages.otherUser(
-    {
-      present: present && nameOf(present),
-      user: present && userPayload(present),
-      other: nameOf(other),
-      // Never the requested page, which may begin a login or a logout itself. The logout also
-      // removes the cookie that makes idpauth ask.
-      stayHref:
-        present === undefined
-          ? `${pages.publicPath}logout/`
-          : (context.settings.authFinalRedirectUrl ?? pages.publicPath),
-      continueForm: {
-        href: loginPath(pages.publicPath),
-        fields: Object.fromEntries(fieldsAgain(login, passed)),
-      },
-    },
-    request,
-  );
-}
-
-/** The email address of a user, or another claim that the user recognizes. Never the `sub`. */
-function nameOf(user: IdInfo): string {
-  return [user.email, user.name, user["preferred_username"]].find(isText) ?? "";
 }

@@ -6,7 +6,6 @@ import { mayFinish } from "../record/pending-logins.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import {
-  askUser,
   ending,
   failurePage,
   refusal,
@@ -15,6 +14,7 @@ import {
   type Ending,
 } from "./callback-endings.js";
 import { wasSignedOutByOtherSite } from "./other-site-logout.js";
+import { askUser } from "./other-user-question.js";
 
 /**
  * Checks the user of a sign-in.

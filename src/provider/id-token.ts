@@ -8,7 +8,7 @@ import { isObject, isTooDeep } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Tenants } from "./allowed-tenants.js";
 import type { Doubt } from "./doubts.js";
-import type { Jwks } from "./jwks.js";
+import type { Jwks } from "./key-fetches.js";
 
 /** Far more than a real token has, and few enough to process quickly. */
 export const MAX_ID_TOKEN_LENGTH = 256 * 1024;

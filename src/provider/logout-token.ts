@@ -13,7 +13,7 @@ import {
   withoutAbsent,
   type ExpectedClaims,
 } from "./id-token.js";
-import type { Jwks } from "./jwks.js";
+import type { Jwks } from "./key-fetches.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 
 /**

@@ -31,7 +31,7 @@ import {
 } from "./authorization-request.js";
 import { createClientAuthentication } from "./client-authentication.js";
 import { createDiscovery } from "./discovery.js";
-import { createJwks } from "./jwks.js";
+import { createJwks } from "./key-fetches.js";
 import { logoutUrl } from "./logout-url.js";
 import { createProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";

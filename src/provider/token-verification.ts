@@ -17,7 +17,7 @@ import {
   type ExpectedClaims,
   type VerifiedIdToken,
 } from "./id-token.js";
-import type { Jwks } from "./jwks.js";
+import type { Jwks } from "./key-fetches.js";
 import { verifyLogoutToken } from "./logout-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";

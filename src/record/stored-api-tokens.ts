@@ -3,14 +3,9 @@
  * old copy overwrites newer ones.
  */
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
+import { isRecent } from "./recent-refusal.js";
 import type { ApiEntry, SessionRecord } from "./record.js";
-import {
-  isRecent,
-  isUnexpired,
-  staysValid,
-  type TokenLife,
-  type WantedValidity,
-} from "./token-validity.js";
+import { isUnexpired, staysValid, type TokenLife, type WantedValidity } from "./token-validity.js";
 import { withoutUndefined } from "./without-undefined.js";
 
 /** The APIs whose tokens a record keeps. Each can be 2 KB, and every access decrypts them. */

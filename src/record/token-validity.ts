@@ -6,12 +6,6 @@ import type { PolicySettings } from "./session-policy.js";
 /** `minValidity` if the application doesn't say: seconds for which a token must stay valid. */
 export const MIN_VALIDITY_SECONDS = 30;
 
-/**
- * Seconds for which a refusal counts, and in which a rejected token is replaced only once. Our
- * decision.
- */
-const REFUSAL_SECONDS = 60;
-
 /** What a call wants of a token. */
 export interface WantedValidity {
   /** Seconds for which the token must stay valid; at most half of its life counts. */
@@ -46,14 +40,6 @@ export function isUnexpired(
   now: EpochSeconds,
 ): boolean {
   return expiresAt > now && expiresAt !== receivedAt;
-}
-
-/**
- * Whether something was written within the last minute. A time in the future, of another clock,
- * counts as now.
- */
-export function isRecent(at: EpochSeconds | undefined, now: EpochSeconds): boolean {
-  return at !== undefined && now - at < REFUSAL_SECONDS;
 }
 
 /** The life of the session's own access token. A record of an older release has only `iat`. */

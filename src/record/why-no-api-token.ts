@@ -1,9 +1,9 @@
 /** Why a signed-in user gets no access token for an API, and whether another login helps. Pure. */
 import type { EpochSeconds } from "../clock.js";
+import { isRecent } from "./recent-refusal.js";
 import type { SessionRecord } from "./record.js";
 import { NEEDS_USER } from "./silent-login.js";
 import { apiEntry } from "./stored-api-tokens.js";
-import { isRecent } from "./token-validity.js";
 
 /**
  * The refusals that a login can help with: it asks the user. `invalid_grant` is here after a base

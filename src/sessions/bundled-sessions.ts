@@ -11,13 +11,13 @@ import type {
   UserSession,
 } from "../ports/user-session.js";
 import type { EndReason, SessionEnd } from "../record/end-reason.js";
+import { cookieLife } from "../record/entry-life.js";
 import {
   EMPTY_RECORD,
   withoutInherited,
   type LoginTarget,
   type SessionRecord,
 } from "../record/record.js";
-import { cookieLife } from "../record/session-life.js";
 import type { PolicySettings } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie, storeKeyOf } from "./cookie.js";

@@ -1,5 +1,4 @@
 import { epochSeconds, type Clock } from "../clock.js";
-import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import type { ParameterPurpose, Sealer } from "./seal.js";
 
 /** What a parameter is bound to besides its content: it can't be used elsewhere. */
@@ -20,25 +19,12 @@ export interface SealedParameter {
   open(value: string, place: ParameterPlace): string | undefined;
 }
 
-interface SealedParameterOptions {
+export interface SealedParameterOptions {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly purpose: ParameterPurpose;
   /** For how long a parameter is accepted. */
   readonly seconds: number;
-}
-
-/**
- * Seconds: the browser follows the redirect at once, but a callback that is repeated may come as
- * late as its login.
- */
-const RESPONSE_SECONDS = PENDING_LOGIN_SECONDS;
-
-/** The provider's response to a login, which a form has brought to the callback. */
-export function createPostedResponses(
-  parts: Pick<SealedParameterOptions, "sealer" | "clock">,
-): SealedParameter {
-  return createSealedParameter({ ...parts, purpose: "response", seconds: RESPONSE_SECONDS });
 }
 
 const FORM = /^(\d{1,12})\.([\w-]{1,12288})$/;

@@ -4,6 +4,7 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import type { SignInTrace } from "../ports/user-session.js";
 import type { SessionEnd } from "../record/end-reason.js";
+import { expiryWithCookie } from "../record/entry-life.js";
 import { deepFreeze, isTooDeep, MAX_RECORD_LEVELS } from "../record/json.js";
 import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import {
@@ -14,7 +15,6 @@ import {
   type ClientIdentity,
   type SessionRecord,
 } from "../record/record.js";
-import { expiryWithCookie } from "../record/session-life.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
 import { newCookieValue, storeKeyOf } from "./cookie.js";
 import { tracedReason, type TracedReason } from "./end-trace.js";

@@ -6,7 +6,7 @@ import {
   expiryWithoutCookie,
   lacksCookie,
   renewalInterval,
-} from "../record/session-life.js";
+} from "../record/entry-life.js";
 import type { SessionEntries } from "./session-entries.js";
 
 export interface SessionRenewalOptions {

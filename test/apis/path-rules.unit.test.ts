@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { proxiedUrl, rulesFor, upstreamUrl } from "../../src/apis/path-rules.js";
+import { proxiedUrl, upstreamUrl } from "../../src/apis/api-url.js";
+import { rulesFor } from "../../src/apis/path-rules.js";
 import type { PathAllowance } from "../../src/config/api-options.js";
 import type { ApiRule } from "../../src/config/api-rules.js";
 import { apiRow } from "./api-row.js";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { proxiedUrl, rulesFor } from "../../src/apis/path-rules.js";
+import { proxiedUrl } from "../../src/apis/api-url.js";
+import { rulesFor } from "../../src/apis/path-rules.js";
 import type { Api, PathAllowance } from "../../src/config/api-options.js";
 import { apiRow } from "../apis/api-row.js";
 import { fuzz } from "./fuzz.js";

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { EventHub } from "../../src/events/event-hub.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
-import { createJwks } from "../../src/provider/jwks.js";
+import { createJwks } from "../../src/provider/key-fetches.js";
 import { createClientAuthentication } from "../../src/provider/client-authentication.js";
 import { createProviderConnection } from "../../src/provider/provider-connection.js";
 import type { ProviderSettings } from "../../src/config/setting-table.js";

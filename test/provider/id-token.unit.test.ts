@@ -14,7 +14,7 @@ import {
 } from "../../src/provider/id-token.js";
 import { SETTING_NAMES, settingNamesOf, textWith } from "../../src/config/setting-names.js";
 import { doubtInWords, type Doubt } from "../../src/provider/doubts.js";
-import type { Jwks } from "../../src/provider/jwks.js";
+import type { Jwks } from "../../src/provider/key-fetches.js";
 import type { IdInfo } from "../../src/record/identity.js";
 
 const NOW = 1_000;

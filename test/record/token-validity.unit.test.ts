@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SessionRecord } from "../../src/record/record.js";
+import { isRecent } from "../../src/record/recent-refusal.js";
 import {
   accessTokenLife,
-  isRecent,
   isRefreshable,
   MIN_VALIDITY_SECONDS,
   staysValid,

@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { PENDING_LOGIN_SECONDS } from "../../src/record/pending-logins.js";
 import { createSealer } from "../../src/sessions/seal.js";
-import {
-  createPostedResponses,
-  createSealedParameter,
-} from "../../src/sessions/sealed-parameter.js";
+import { createPostedResponses } from "../../src/sessions/posted-responses.js";
+import { createSealedParameter } from "../../src/sessions/sealed-parameter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const PLACE = { origin: "https://app.example", path: "/idpauth/login/" };

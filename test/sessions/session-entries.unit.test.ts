@@ -4,7 +4,7 @@ import { EMPTY_RECORD, type SessionRecord } from "../../src/record/record.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";
 import { traceOf } from "../../src/sessions/end-trace.js";
 import { noteOf, readSummary, readSummaryJson } from "../../src/sessions/entry-summary.js";
-import { expiryWithCookie } from "../../src/record/session-life.js";
+import { expiryWithCookie } from "../../src/record/entry-life.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {

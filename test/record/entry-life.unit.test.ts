@@ -6,7 +6,7 @@ import {
   expiryWithoutCookie,
   lacksCookie,
   renewalInterval,
-} from "../../src/record/session-life.js";
+} from "../../src/record/entry-life.js";
 
 const DAY = 86_400;
 
