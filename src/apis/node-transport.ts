@@ -199,14 +199,18 @@ function responseTo(
       if (request.timesHeadOnly === true || isEventStream) stop();
       // Without a listener, an error of a response that nobody reads would end the process.
       response.on("error", () => undefined);
+      // An event stream that was only read to its end would stay open.
+      const discard = () => {
+        if (isEventStream) response.destroy();
+        else response.resume();
+      };
       if (isEventStream && request.endsBy !== undefined) {
-        const stream = endable(response, request.endsBy);
-        resolve({ status, lines, body: stream, discard: () => void stream.resume() });
+        resolve({ status, lines, body: endable(response, request.endsBy), discard });
         return;
       }
       const whole = () =>
         response.complete ? ((response.read() as Buffer | null) ?? Buffer.alloc(0)) : undefined;
-      resolve({ status, lines, body: response, whole, discard: () => void response.resume() });
+      resolve({ status, lines, body: response, whole, discard });
     });
     outgoing.on("upgrade", (response, socket, head) => {
       stop();

@@ -54,8 +54,12 @@ export interface Proxied {
   readonly guard: (ofPath: readonly GuardRule[]) => Promise<Blocked | undefined>;
   /** A signal that aborts when the session ends. */
   readonly ended: () => AbortSignal;
-  readonly onClose: (closed: () => void) => void;
+  /** Undefined: nobody tells when the response is complete. */
+  readonly onClose: ((closed: () => void) => void) | undefined;
 }
+
+/** Milliseconds of silence after which the system asks whether the browser is still there. */
+export const KEEP_ALIVE_MS = 60_000;
 
 /** Milliseconds that a guard may take before the session is read again. */
 const LOOK_AGAIN_MS = 100;
@@ -63,7 +67,7 @@ const LOOK_AGAIN_MS = 100;
 /** A message of Node.js, as far as its connection, or its stream of HTTP/2, is broken off. */
 interface Severable {
   readonly stream?: { destroy(): unknown };
-  readonly socket: { destroy(): unknown };
+  readonly socket: { destroy(): unknown; setKeepAlive?(enable: boolean, delay: number): unknown };
 }
 
 /** A request as it came. */
@@ -111,11 +115,18 @@ export class SessionExchange implements Exchange {
   }
 
   takeStream(): (() => void) | undefined {
-    return this.#component.streams.take(this.#proxied.opened.session.key);
+    const { opened, onClose } = this.#proxied;
+    // A place that nobody gives back would be lost.
+    if (onClose === undefined) return () => undefined;
+    const place = this.#component.streams.take(opened.session.key);
+    // A browser that has vanished without a word gives its place back, too. Node.js doesn't let it be set over HTTP/2.
+    if (place && this.#message?.stream === undefined)
+      this.#message?.socket.setKeepAlive?.(true, KEEP_ALIVE_MS);
+    return place;
   }
 
   onClose(closed: () => void): void {
-    this.#proxied.onClose(closed);
+    this.#proxied.onClose?.(closed);
   }
 
   token(): Promise<string | Reply> {

@@ -10,6 +10,7 @@ import type { Exchange, ProxyReply } from "./exchange.js";
 import { admittedUrl } from "./proxy-policy.js";
 import { lengthOf } from "./request-headers.js";
 import { answered } from "./send-with-token.js";
+import { KEEP_ALIVE_MS } from "./session-exchange.js";
 import type { ApiResponse, Transport, Upgraded } from "./transport.js";
 
 /**
@@ -68,6 +69,7 @@ export async function proxyUpgrade(
   );
   socket.write(upgraded.head);
   upgraded.socket.write(Buffer.concat([head, ...sent]));
+  (socket as Partial<Socket>).setKeepAlive?.(true, KEEP_ALIVE_MS);
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
   // leak.
   socket.setMaxListeners(0);

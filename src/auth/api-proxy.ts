@@ -82,7 +82,7 @@ export function createApiProxies<FrameworkRequest extends object>(
             api,
             opened,
             client: addressOf(opened.request, client),
-            onClose,
+            onClose: adapter.onClose && onClose,
             ended: endedOf(opened, onClose),
             guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, rule]),
           };

@@ -12,6 +12,7 @@ import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
 import type { Facts, Observation, Operation, Operations } from "../ports/observer.js";
 import type { Registration } from "../ports/registration.js";
+import { meetsStepUp } from "../record/authentication-strength.js";
 import {
   providersOf,
   requiredBy,
@@ -251,8 +252,11 @@ async function refused(
 ): Promise<Blocked> {
   const { provider, identity, record } = user;
   const [required] = providersOf(rules) ?? [];
-  // No login meets rules that have no provider in common.
-  const isHopeless = requirement.reason === "provider_required" && required === undefined;
+  const stepUp = stepUpOf(rules) ?? {};
+  // No login meets rules that have no provider in common, or no class that the user doesn't have.
+  const isHopeless =
+    (requirement.reason === "provider_required" && required === undefined) ||
+    (requirement.reason === "step_up_required" && meetsStepUp(record.id_info, stepUp, user));
   const reason = isHopeless ? "forbidden" : requirement.reason;
   observation?.note({ outcome: reason });
   component.events.emit("blocked", { ...identity, reason });
@@ -260,7 +264,7 @@ async function refused(
     return blockedForStepUp(opened, { provider: required }, component);
   // One login for everything that the rules require of the authentication.
   if (reason === "step_up_required")
-    return blockedForStepUp(opened, { stepUp: stepUpOf(rules), provider }, component);
+    return blockedForStepUp(opened, { stepUp, provider }, component);
   const failure = { code: "forbidden", user: userPayload(record.id_info) } as const;
   return {
     kind: "forbidden",

@@ -200,7 +200,9 @@ export function stepUpOf(rules: readonly GuardRule[]): StepUp | undefined {
   const common = inAll(classes);
   return {
     ...(ages.length > 0 && { max_age: Math.min(...ages) }),
-    ...(classes.length > 0 && { acr: common.length > 0 ? common : [...new Set(classes.flat())] }),
+    ...(classes.length > 0 && {
+      acr: common.length > 0 ? common : [...new Set(classes.flat())].slice(0, MAX_ACRS),
+    }),
   };
 }
 

@@ -104,6 +104,17 @@ it.each([
   },
 );
 
+it("an API's stream without a place is closed, also if the browser doesn't read the refusal", async () => {
+  const { session, port, open } = await started(1);
+  const { socket, received } = await rawBrowser(port);
+  const request = `GET ${TARGETS.proxied} HTTP/1.1\r\nHost: app.example\r\nCookie: ${await session()}\r\n\r\n`;
+  // The others' refusals wait behind the first response, which doesn't end.
+  socket.write(request.repeat(5));
+  await expect.poll(() => received.text).toContain(": open");
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await expect.poll(() => open.size).toBe(1);
+});
+
 it("the places are 64 by default, and 0 is no maximum", async () => {
   for (const [streamsPerSession, last] of [
     [undefined, 429],

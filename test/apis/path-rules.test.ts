@@ -128,6 +128,11 @@ describe("a rule for a path", () => {
     expect(events.splice(0)).toEqual(["step_up_required"]);
     expect(await statuses("archive")).toEqual([401, 401]);
     expect(events.splice(0)).toEqual(["step_up_required", "step_up_required"]);
+    // No further login helps whom one has given one of two classes.
+    const claims = { acr: "silver", auth_time: Math.floor(Date.now() / 1000) };
+    const silver = await signedInAs(auth, claims, { tokens: { token: "users-token" } });
+    expect(await statuses("archive", "GET", silver)).toEqual([403, 403]);
+    expect(events.splice(0)).toEqual(["forbidden", "forbidden"]);
     const forbidden = await started(undefined, rules, { allow: () => false });
     forbidden.auth.on("blocked", ({ reason }) => void events.push(reason));
     expect(await forbidden.statuses("payments")).toEqual([403, 403]);

@@ -204,6 +204,9 @@ describe("what a rule requires of the authentication", () => {
     expect(stepUpOf([{ acr: "gold" }, { acr: ["c1", "c2"] }, { acr: "c1" }])).toEqual({
       acr: ["gold", "c1", "c2"],
     });
+    // A login takes no more.
+    const many = (letter: string) => Array.from({ length: 6 }, (_, at) => `${letter}${String(at)}`);
+    expect(stepUpOf([{ acr: many("a") }, { acr: many("b") }])?.acr).toHaveLength(10);
   });
 
   it("is a copy of the rule's list", () => {

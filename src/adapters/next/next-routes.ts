@@ -58,9 +58,10 @@ export function createRoutes<
     await headers();
     const reply = await component().handle(request);
     // Next.js matches decoded paths. A path that is an endpoint's only when decoded is not found.
-    return reply === undefined
-      ? new Response(null, { status: 404 })
-      : toResponse(reply, request.method);
+    if (reply === undefined) return new Response(null, { status: 404 });
+    const response = toResponse(reply, request.method);
+    cancelIfLeft(response, request.signal);
+    return response;
   }
 
   /** An error of ours that a route handler doesn't catch. Next.js itself would send an empty 500. */
@@ -205,4 +206,16 @@ function isAction(request: NextRequest, context: unknown): boolean {
 
 function isProxyEvent(context: unknown): context is ProxyEvent {
   return typeof context === "object" && context !== null && "waitUntil" in context;
+}
+
+/**
+ * Ends the stream of a response whose browser has left before Next.js reads it, because Next.js then
+ * never does.
+ */
+function cancelIfLeft({ body }: Response, signal: AbortSignal): void {
+  if (body === null) return;
+  // Rejects if Next.js reads it, which then cancels it itself.
+  const cancel = () => void body.cancel().catch(() => undefined);
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
 }
