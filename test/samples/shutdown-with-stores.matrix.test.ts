@@ -22,7 +22,7 @@ import { SampleProcess } from "./sample-process.js";
 
 /** How long a process may take to end. Milliseconds. */
 const END_MS = 5000;
-const COUNT = 1000;
+const COUNT = 500;
 const SEED = 48;
 
 /** A server of a store. */
