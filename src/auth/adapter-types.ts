@@ -141,7 +141,7 @@ export interface IdpAuth<
    * @param respond sends the response, whose body is a stream except for HEAD, or makes it
    * @returns the stream, with the result of `respond`
    * @throws GuardMissingError (500) no guard let this request pass
-   * @throws IdpAuthError `shutting_down` (503) after `close`
+   * @throws IdpAuthError `too_many_streams` (429); `shutting_down` (503) after `close`
    * @throws what `respond` throws; the stream is closed then
    */
   openEventStream<Sent>(

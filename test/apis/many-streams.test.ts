@@ -2,8 +2,8 @@
 // WebSockets have one number of places.
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, it } from "vitest";
+import { Socket, type AddressInfo } from "node:net";
+import { expect, it, vi } from "vitest";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { closedAfterEach } from "./closed-after-each.js";
@@ -114,6 +114,17 @@ it("an API's stream without a place is closed, also if the browser doesn't read 
   await new Promise((resolve) => setTimeout(resolve, 500));
   await expect.poll(() => open.size).toBe(1);
 });
+
+it.each(["proxied", "socket"] as const)(
+  "the system asks whether the browser of a stream (%s) is still there, so that one which vanished gives its place back",
+  async (kind) => {
+    const { stream, session } = await started();
+    const asked = vi.spyOn(Socket.prototype, "setKeepAlive");
+    await stream(kind, await session());
+    await expect.poll(() => asked.mock.calls).toContainEqual([true, 60_000]);
+    asked.mockRestore();
+  },
+);
 
 it("the places are 64 by default, and 0 is no maximum", async () => {
   for (const [streamsPerSession, last] of [

@@ -107,7 +107,8 @@ export interface FastifyIdpAuth<
    * it in an async handler that returns nothing.
    *
    * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
-   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   * @throws IdpAuthError `too_many_streams` (429): see `IDP_STREAMS_PER_SESSION`; `shutting_down`
+   *   (503) after `auth.close()`
    */
   eventStream(request: AnyFastifyRequest, reply: AnyFastifyReply): Promise<EventStream>;
 }

@@ -65,7 +65,8 @@ export interface FetchIdpAuth<
    * needs a guard.
    *
    * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
-   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   * @throws IdpAuthError `too_many_streams` (429): see `IDP_STREAMS_PER_SESSION`; `shutting_down`
+   *   (503) after `auth.close()`
    */
   eventStream(request: Request): Promise<EventStreamWithResponse>;
   /**

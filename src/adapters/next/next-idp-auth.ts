@@ -234,7 +234,8 @@ export interface NextIdpAuth<
    *
    * @param request the request that the handler got
    * @throws GuardMissingError (500) no guard let the request pass
-   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   * @throws IdpAuthError `too_many_streams` (429): see `IDP_STREAMS_PER_SESSION`; `shutting_down`
+   *   (503) after `auth.close()`
    */
   eventStream(request: Request): Promise<EventStreamWithResponse>;
   /**

@@ -118,7 +118,8 @@ export interface NodeIdpAuth<
    * Responds with an event stream that ends with the user's session. The handler needs a guard.
    *
    * @throws GuardMissingError (500) no guard of this `auth` object let the request pass
-   * @throws IdpAuthError `shutting_down` (503) after `auth.close()`
+   * @throws IdpAuthError `too_many_streams` (429): see `IDP_STREAMS_PER_SESSION`; `shutting_down`
+   *   (503) after `auth.close()`
    */
   eventStream(request: AnyRequest, response: AnyResponse): Promise<EventStream>;
   /**
