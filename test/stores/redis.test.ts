@@ -493,6 +493,7 @@ describe("what the store refuses", () => {
             sentinelRootNodes,
             nodeClientOptions: { disableOfflineQueue: true },
             maxCommandRediscovers: 0,
+            scanInterval: 1000,
           }),
         ),
       [],

@@ -51,7 +51,7 @@ const WHOLE_INDEXES_MS = 60_000;
  *
  * - `createClient({ disableOfflineQueue: true })`
  * - `createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })`
- * - `createSentinel({ name, sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 })`
+ * - `createSentinel({ name, sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0, scanInterval: 1000 })`
  * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`
  * - `new Redis({ sentinels, name, failoverDetector: true, … })` with the same three options
  * - `new Cluster(nodes, { enableOfflineQueue: false })` of ioredis
