@@ -5,6 +5,12 @@ import { configDefaults, defineConfig } from "vitest/config";
 const UNIT = "test/**/*.unit.test.ts";
 const MATRIX = "test/**/*.matrix.test.ts";
 /**
+ * Real processes, servers and browsers can come too late on a busy machine. A test of theirs that
+ * fails runs once more, and scripts/test.mjs names it. Unit tests decide their own order and time,
+ * and run once.
+ */
+const RETRY = 1;
+/**
  * Files that replace modules for their tests. The files after them in the same process would get
  * these modules, too.
  */
@@ -58,13 +64,14 @@ export default defineConfig({
         extends: true,
         test: {
           name: "main",
+          retry: RETRY,
           isolate: false,
           include: ["test/**/*.test.ts"],
           exclude: [...configDefaults.exclude, UNIT, MATRIX, ...MOCKING],
         },
       },
-      { extends: true, test: { name: "main-isolated", include: MOCKING } },
-      { extends: true, test: { name: "matrix", include: [MATRIX] } },
+      { extends: true, test: { name: "main-isolated", retry: RETRY, include: MOCKING } },
+      { extends: true, test: { name: "matrix", retry: RETRY, include: [MATRIX] } },
     ],
   },
 });

@@ -157,8 +157,7 @@ function skips({ testResults }) {
 }
 
 /**
- * Returns a line for each test that failed and then passed, which only tests in a browser may do
- * (test/support/chromium.ts).
+ * Returns a line for each test that failed and then passed (`retry` in vitest.config.ts).
  *
  * @param {Report} report
  */

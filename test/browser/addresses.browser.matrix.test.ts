@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { startHttpsFront, type HttpsFront } from "./https-front.js";
 import { useStage } from "./stage.js";
@@ -9,7 +9,6 @@ const executablePath = await chromiumForTests();
 
 describe.skipIf(executablePath === undefined)(
   "the addresses under which an application is opened in a browser",
-  IN_A_BROWSER,
   () => {
     const stage = useStage(executablePath);
     const fronts: HttpsFront[] = [];

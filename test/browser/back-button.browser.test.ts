@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import {
   startExpressApplication,
   type ExpressApplication,
@@ -12,7 +12,6 @@ const SIGN_OUT = '<a href="/idpauth/logout/">Sign out</a>';
 
 describe.skipIf(executablePath === undefined)(
   "[R11] the back button after a sign-out, in a browser",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let app: ExpressApplication;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, it } from "vitest";
 import type { PersonClaims } from "../../src/testing/index.js";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import {
   startExpressApplication,
   type ExpressApplication,
@@ -17,7 +17,6 @@ const CHOICE = `<!doctype html><title>Sign in</title><h1>Who is signing in?</h1>
 
 describe.skipIf(executablePath === undefined)(
   "[R11] the back button with the back/forward cache, over https",
-  IN_A_BROWSER,
   () => {
     let browser: RunningBrowser;
     let front: HttpsFront;

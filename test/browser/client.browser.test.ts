@@ -1,12 +1,12 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
 import { patientContext } from "./patient-context.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", () => {
   let browser: Browser;
   let application: ClientApplication;
   let context: BrowserContext;

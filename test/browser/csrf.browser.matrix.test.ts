@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idpAuth } from "../../src/adapters/express/express.js";
 import { listen } from "../adapters/applications/listen.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { eventually } from "../support/eventually.js";
 import { element, POSTS, sandboxed, send, type Attempt } from "./cross-site-requests.js";
 import { UNREACHED } from "../support/options-for.js";
@@ -26,7 +26,6 @@ interface Arrived {
 
 describe.skipIf(executablePath === undefined)(
   "[CSRF-2] what Chromium sends to a route behind auth.csrf",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let page: Page;

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 // What the pages about forms, cookies and uploads say about Chromium and Node.js.
 
@@ -26,7 +26,7 @@ async function serve(listener: RequestListener, options = {}): Promise<string> {
   return `http://localhost:${String((server.address() as AddressInfo).port)}`;
 }
 
-describe.skipIf(executable === undefined)("Chromium", IN_A_BROWSER, () => {
+describe.skipIf(executable === undefined)("Chromium", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium(executable!);

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { idpAuth } from "../../src/adapters/express/express.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/index.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 // What docs/how-to/csrf.md says about helmet, whose defaults its two snippets change.
 
@@ -36,7 +36,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Page</title><link rel=
 <form action="/save" method="post"><button>Save</button></form>
 <img src="https://pictures.example/ada.png" alt="">`;
 
-describe.skipIf(executable === undefined)("helmet", IN_A_BROWSER, () => {
+describe.skipIf(executable === undefined)("helmet", () => {
   let browser: Browser;
   let page: Page;
   let provider: TestProvider;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { startTestApplication, type TestApplication } from "./application.js";
 import { installDrivers, PATIENCE } from "./browser.js";
@@ -14,7 +14,6 @@ const programs = {
 
 describe.each(["chrome", "firefox"] as const)(
   "the event streams of %s with windows, over HTTP/1.1",
-  IN_A_BROWSER,
   (name) => {
     const executablePath = programs[name];
     const isMissing = executablePath === undefined || xvfb === undefined;

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
 import { lockedVersion } from "../../scripts/lock-files.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { PATIENCE } from "./browser.js";
 import {
   startHttpClientsApplication,
@@ -31,7 +31,6 @@ it("docs/how-to/http-clients.md names the versions that these tests run", () => 
 
 describe.skipIf(executablePath === undefined || !installed)(
   "axios, TanStack Query and SWR with the client's fetch",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let application: HttpClientsApplication;

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
-import { IN_A_BROWSER } from "../support/chromium.js";
 import { startTestApplication, type TestApplication } from "./application.js";
 import type { BrowserUser, RunningBrowser } from "./browser.js";
 import { startChromium } from "./chromium.js";
@@ -14,7 +13,7 @@ export function inChromium(
   executablePath: string | undefined,
   scenarios: (browsing: Pick<Browsing, "user" | "application">) => void,
 ): void {
-  describe.skipIf(executablePath === undefined)("Chromium", IN_A_BROWSER, () => {
+  describe.skipIf(executablePath === undefined)("Chromium", () => {
     let browser: RunningBrowser;
     let application: TestApplication;
     const users: BrowserUser[] = [];

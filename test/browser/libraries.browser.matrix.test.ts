@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { PATIENCE } from "./browser.js";
 import {
   LIBRARIES,
@@ -54,7 +54,6 @@ const TRANSPORTS = [
 
 describe.skipIf(executablePath === undefined || !installed).each(TRANSPORTS)(
   "links to login and logout %s",
-  IN_A_BROWSER,
   (_name, hostname) => {
     const isMetadataSent = hostname === "127.0.0.1";
     let browser: Browser;

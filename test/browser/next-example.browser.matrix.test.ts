@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { ExampleProcess, installExample, PackedPackage } from "../examples/example-process.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();
 const EXAMPLE = path.resolve(import.meta.dirname, "../../examples/next");
@@ -21,7 +21,7 @@ const WATCH = `new MutationObserver(() => {
   if (/Hello, Bob/.test(innerText) && /Reports of Ada/.test(innerText)) sessionStorage.setItem("mixed", innerText);
 }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true })`;
 
-describe.skipIf(executablePath === undefined)("examples/next", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("examples/next", () => {
   let folder: string;
   let provider: TestProvider;
   let example: ExampleProcess;

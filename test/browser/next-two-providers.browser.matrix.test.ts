@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { providersEnv, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 import { ExampleProcess, installExample, PackedPackage } from "../examples/example-process.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();
 const EXAMPLE = path.resolve(import.meta.dirname, "../../examples/next-two-providers");
@@ -28,7 +28,7 @@ it("has at most 12 lines that would vanish if it had no sign-in", () => {
   expect(lines.length, lines.join("\n")).toBeLessThanOrEqual(12);
 });
 
-describe.skipIf(executablePath === undefined)("examples/next-two-providers", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("examples/next-two-providers", () => {
   let folder: string;
   let staff: TestProvider;
   let customers: TestProvider;

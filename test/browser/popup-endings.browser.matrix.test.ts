@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
 import { patientContext } from "./patient-context.js";
 
@@ -8,7 +8,7 @@ const executablePath = await chromiumForTests();
 const PATIENCE = { timeout: 30_000 };
 
 /** How a sign-in in a window of its own ends without a new session. */
-describe.skipIf(executablePath === undefined)("a sign-in in a popup window", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("a sign-in in a popup window", () => {
   let browser: Browser;
   let application: ClientApplication;
   let context: BrowserContext;

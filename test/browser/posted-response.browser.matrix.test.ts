@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { choose } from "./test-user.js";
 
@@ -7,7 +7,6 @@ const executablePath = await chromiumForTests();
 
 describe.skipIf(executablePath === undefined)(
   "a sign-in whose response the provider's page posts (form_post)",
-  IN_A_BROWSER,
   () => {
     const stage = useStage(executablePath);
 

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { startTestApplication, type TestApplication } from "./application.js";
 import { PATIENCE } from "./browser.js";
 import { patientContext } from "./patient-context.js";
@@ -9,7 +9,6 @@ const executablePath = await chromiumForTests();
 
 describe.skipIf(executablePath === undefined)(
   "a user signs in although the browser repeats the callback:",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let application: TestApplication;

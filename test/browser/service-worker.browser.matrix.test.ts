@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { startClientApplication, status, type ClientApplication } from "./client-application.js";
 
 // The service worker of a progressive web app, between the page and idpauth.
@@ -15,7 +15,7 @@ const PAGE = readFileSync(
 /** The rule of the page docs/how-to/single-page-applications.md. */
 const [, DENIED = ""] = /navigateFallbackDenylist: \[\/(.+?)\/\]/.exec(PAGE) ?? [];
 
-describe.skipIf(executablePath === undefined)("behind a service worker", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("behind a service worker", () => {
   let browser: Browser;
   let application: ClientApplication;
   let context: BrowserContext;

@@ -2,14 +2,14 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../adapters/applications/listen.js";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { CHOICE } from "./stage-application.js";
 import { useStage } from "./stage.js";
 import { choose, expectUsable, heading, type TestUser } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("signing in, in a browser", () => {
   const stage = useStage(executablePath);
 
   it("redirects from a guarded page to the provider and back to exactly that page, with its query", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { CHOICE } from "./stage-application.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading } from "./test-user.js";
@@ -9,7 +9,7 @@ const HERE = { logoutAtProvider: false } as const;
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("signing out, in a browser", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("signing out, in a browser", () => {
   const stage = useStage(executablePath);
 
   it("[R11] the landing page says signed out, and the back button shows nothing of the session", async () => {

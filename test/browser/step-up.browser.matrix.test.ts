@@ -8,7 +8,7 @@ import { idpAuth } from "../../src/adapters/node/node.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../adapters/applications/listen.js";
 import { buildPackage } from "../support/build.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { status } from "./client-application.js";
 import { watchedContext } from "./patient-context.js";
 
@@ -103,7 +103,7 @@ async function startApplication(route: string): Promise<Application> {
 describe.skipIf(executablePath === undefined).each([
   ["a guard's maxAge", "/api/transfer"],
   ["an API behind the proxy", "/api/payments/transfer"],
-])("a step-up that %s requires, without a bundler", IN_A_BROWSER, (_name, route) => {
+])("a step-up that %s requires, without a bundler", (_name, route) => {
   let browser: Browser;
   let application: Application;
   let context: BrowserContext;

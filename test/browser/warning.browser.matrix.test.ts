@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { status } from "./client-application.js";
 import { expectUsable } from "./test-user.js";
 import { startWarningApplication, type WarningApplication } from "./warning-application.js";
@@ -22,7 +22,7 @@ const focused = (tab: Page) =>
   );
 const draft = (tab: Page) => tab.getByLabel("Draft");
 
-describe.skipIf(executablePath === undefined)("<idpauth-warning>", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("<idpauth-warning>", () => {
   let browser: Browser;
   let idle: WarningApplication;
   let aged: WarningApplication;

@@ -1,5 +1,4 @@
 import { describe } from "vitest";
-import { IN_A_BROWSER } from "../support/chromium.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { installDrivers } from "./browser.js";
 import { scenarios } from "./scenarios.js";
@@ -14,6 +13,6 @@ const xvfb = driver === undefined ? undefined : await ensureProgram("Xvfb", PACK
 
 // WebKit's driver can lose a command, which then never gets a response. The second try has a new
 // session.
-describe.skipIf(xvfb === undefined)("WebKit", { ...IN_A_BROWSER, timeout: 60_000 }, () => {
+describe.skipIf(xvfb === undefined)("WebKit", { timeout: 60_000 }, () => {
   scenarios(() => startWebKit({ driver: driver!, xvfb: xvfb! }));
 });

@@ -7,7 +7,7 @@ import { rolldown, type Plugin } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
 import { packageFolder } from "../../scripts/lock-files.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 // The compositions of examples/vue and examples/svelte, over the real client, in components in a
 // browser.
@@ -46,7 +46,6 @@ const SIGNED_IN = {
 
 describe.skipIf(executablePath === undefined || !isInstalled)(
   "the compositions for Vue and Svelte",
-  IN_A_BROWSER,
   () => {
     it("pass the type check", async () => {
       const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");

@@ -6,7 +6,7 @@ import { createServer, type InlineConfig, type ViteDevServer } from "vite";
 import config from "../../examples/fastify-react/vite.config.mjs";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestUser } from "../browser/test-user.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { compile } from "./compile-example.js";
 import { ExampleProcess, installExample, npmTest, PackedPackage } from "./example-process.js";
@@ -80,7 +80,7 @@ describe("examples/fastify-react", () => {
     BUILD,
   );
 
-  describe.skipIf(executablePath === undefined)("with Vite's server", IN_A_BROWSER, () => {
+  describe.skipIf(executablePath === undefined)("with Vite's server", () => {
     let provider: TestProvider;
     let server: ExampleProcess;
     let vite: ViteDevServer;

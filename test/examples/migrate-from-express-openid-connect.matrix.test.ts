@@ -1,7 +1,7 @@
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { choose, type TestUser } from "../browser/test-user.js";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { manifestOf } from "./example-process.js";
 import { Migration, textOf } from "./migration.js";
 
@@ -22,7 +22,7 @@ it("depends on the versions that the project is tested with", () => {
   );
 });
 
-describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, () => {
   let migration: Migration;
 
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
+import { chromiumForTests } from "../support/chromium.js";
 import { choose, PEOPLE, type Person, type TestUser } from "../browser/test-user.js";
 import { manifestOf } from "./example-process.js";
 import { Migration, textOf } from "./migration.js";
@@ -23,7 +23,7 @@ it("depends on the versions that the project is tested with", () => {
   );
 });
 
-describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("examples/" + EXAMPLE, () => {
   let migration: Migration;
 
   beforeAll(async () => {

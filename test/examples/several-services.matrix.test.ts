@@ -14,7 +14,7 @@ import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { CookieBrowser, signIn, startTestProvider } from "../../src/testing/index.js";
 import { TestUser } from "../browser/test-user.js";
 import { choose, submission } from "../support/choose-person.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { leaveOpen } from "../samples/hostile-client.js";
 import { eventually } from "../support/eventually.js";
@@ -314,7 +314,7 @@ describe.skipIf(python === undefined)("examples/several-services", () => {
     });
   });
 
-  describe.skipIf(executablePath === undefined)("in Chromium", IN_A_BROWSER, () => {
+  describe.skipIf(executablePath === undefined)("in Chromium", () => {
     it("one logout signs the user out of all services on all devices, and so does the page of devices", async () => {
       const browser = await launchChromium(executablePath!);
       try {

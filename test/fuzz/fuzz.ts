@@ -58,6 +58,8 @@ export function fuzz<Input>({ id, target, runs, property, ...rest }: FuzzTarget<
     if (RUNS === 0) return;
     it(
       "new inputs",
+      // Another try would take another seed.
+      { timeout: (SECONDS + 60) * 1000, retry: 0 },
       async () => {
         const numRuns = await check({
           numRuns: RUNS,
@@ -65,7 +67,6 @@ export function fuzz<Input>({ id, target, runs, property, ...rest }: FuzzTarget<
         });
         console.info(`${target}: ${String(numRuns)} inputs`);
       },
-      (SECONDS + 60) * 1000,
     );
   });
 }

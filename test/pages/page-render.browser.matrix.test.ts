@@ -4,7 +4,7 @@ import type { LogEntry, PageDescription } from "../../src/index.js";
 import { startClientApplication, type ClientApplication } from "../browser/client-application.js";
 import { listen } from "../adapters/applications/listen.js";
 import { startApplication } from "../support/application.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();
 const HTML = { accept: "text/html" };
@@ -36,7 +36,6 @@ const PARAMETERS = [
 
 describe.skipIf(executablePath === undefined)(
   "[ATT-4] a page of pages.render that escapes nothing",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let context: BrowserContext;

@@ -7,7 +7,7 @@ import { stylesheet } from "../../src/http/reply.js";
 import { debugPage } from "../../src/pages/debug-page.js";
 import { createPages } from "../../src/pages/pages.js";
 import { popupPage } from "../../src/pages/popup-page.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
 import { allStates } from "./states.mjs";
 
@@ -38,7 +38,7 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[];
 }
 
-describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
   let browser: Browser;
   let server: Awaited<ReturnType<typeof startPageServer>>;
   let axe: string;

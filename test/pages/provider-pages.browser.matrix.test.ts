@@ -7,7 +7,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { providerCommand } from "../../src/cli/provider/provider-command.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -31,7 +31,6 @@ interface AxeResult {
 
 describe.skipIf(executablePath === undefined)(
   "the pages of `idpauth provider` in a browser",
-  IN_A_BROWSER,
   () => {
     let browser: Browser;
     let folder: string;

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { bundle, startPageServer, type PageServer } from "./page-server.js";
 
 const executablePath = await chromiumForTests();
@@ -23,7 +23,6 @@ it.skipIf(VERSIONS.length === 1)("the types are correct with those of React 18, 
 
 describe.skipIf(executablePath === undefined).each(VERSIONS)(
   "hydration with React %s",
-  IN_A_BROWSER,
   (version, react) => {
     let browser: Browser;
     let server: PageServer;

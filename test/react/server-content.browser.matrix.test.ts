@@ -1,12 +1,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { bundle, startPageServer, type PageServer } from "./page-server.js";
 
 const executablePath = await chromiumForTests();
 type Who = "Ada" | "Bob" | "signed out";
 
-describe.skipIf(executablePath === undefined)("ServerContent", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("ServerContent", () => {
   let browser: Browser;
   let server: PageServer;
   let tab: Page;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSections } from "../../site/.vitepress/sections.data.mjs";
 import { isApart, linksOf } from "../../site/.vitepress/sidebar.mjs";
 import { buildPackage } from "../support/build.js";
-import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { searchIndexOf } from "./search-index.js";
 import { QUERIES } from "./search-queries.js";
 import { serveFolder } from "./static-server.js";
@@ -50,7 +50,7 @@ interface AxeResult {
   }[];
 }
 
-describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_BROWSER, () => {
+describe.skipIf(executablePath === undefined)("the documentation's site", () => {
   let browser: Browser;
   let server: Awaited<ReturnType<typeof serveFolder>>;
   let axe: string;

@@ -21,13 +21,6 @@ const LAUNCH_ARGS = [
 ];
 
 /**
- * Options of a suite that drives a real browser. On a busy machine a browser can lose a command or
- * come too late, so a test that fails runs once more, and scripts/test.mjs names it. The tests of
- * rules, stores and races run once.
- */
-export const IN_A_BROWSER = { retry: 1 } as const;
-
-/**
  * Chromium for the browser tests: found, else installed where that is possible. Undefined: the
  * tests that need it are to be skipped, and the reason is on stderr. Rejects instead when `CI` is
  * `true`, where nothing may be skipped unnoticed.
