@@ -51,8 +51,8 @@ export interface ApiOptions<
   /** Whether other sites may link to the API's downloads. Default false. */
   readonly allowCrossSite?: boolean | undefined;
   /**
-   * The origins besides its own that the API may redirect the browser to, such as
-   * `https://files.example.com`. Plain http only on this machine.
+   * Origins that the API may redirect the browser to, such as `https://files.example.com`.
+   * Addresses below `url` and `path` are always allowed. Plain http only on this machine.
    */
   readonly redirects?: readonly string[] | undefined;
   /**

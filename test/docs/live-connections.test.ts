@@ -277,7 +277,8 @@ describe("Socket.IO", () => {
     };
     const signOut = () =>
       fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } });
-    return { cookie, connect, signOut };
+    const stop = () => (auth as unknown as { close: () => Promise<void> }).close();
+    return { cookie, connect, signOut, stop };
   }
 
   const clients: Socket[] = [];
@@ -329,13 +330,31 @@ describe("Socket.IO", () => {
     const socket = await run({ cookie, origin: ORIGIN });
     await heard(socket, "hello");
     const disconnected = heard(socket, "disconnect");
+    isSignedIn = false;
     await signOut();
     await disconnected;
     expect(refreshes).toBe(1);
+    expect(socket.active).toBe(false);
 
+    isSignedIn = true;
     const again = await run({ cookie, origin: ORIGIN });
     await expect.poll(() => refreshes).toBeGreaterThan(2);
     isSignedIn = false;
     await expect.poll(() => again.active).toBe(false);
+  });
+
+  it("the browser's sample connects again when only the process has stopped", async () => {
+    const { cookie, connect, stop } = await open();
+    const createClient = () => ({ refresh: () => Promise.resolve({ status: "signed-in" }) });
+    const modules = {
+      "idpauth/client": { createClient },
+      "socket.io-client": { io: (given: object) => connect({ cookie, origin: ORIGIN }, given) },
+    };
+    const code = sample("socket-io-browser").replace("console.log(name)", "undefined");
+    const socket = (await evaluate(code, modules, ["socket"]))["socket"] as Socket;
+    await heard(socket, "hello");
+    const connected = heard(socket, "connect");
+    await stop();
+    await connected;
   });
 });
