@@ -24,7 +24,7 @@ export const DECIDING_FILES = {
     "test/record/application-data.unit.test.ts",
     "test/record/record.unit.test.ts",
   ],
-  "src/application/rules.ts": ["test/application/rules.unit.test.ts"],
+  "src/application/ready-made-rules.ts": ["test/application/ready-made-rules.unit.test.ts"],
   "src/record/guard-requirements.ts": ["test/record/guard-requirements.unit.test.ts"],
   "src/record/authentication-strength.ts": [
     "test/record/authentication-strength.unit.test.ts",
@@ -41,7 +41,7 @@ export const DECIDING_FILES = {
   "src/access/shared-refresh.ts": [...REFRESH, "test/access/shared-refresh.unit.test.ts"],
   "src/access/refresh-attempt.ts": REFRESH,
   "src/access/lease.ts": REFRESH,
-  "src/access/refresh-times.ts": REFRESH,
+  "src/access/refresh-limits.ts": REFRESH,
   "src/access/optional-writes.ts": ["test/access/optional-writes.unit.test.ts"],
   "src/access/ended-event.ts": ["test/access/session-access.unit.test.ts"],
   "src/access/session-access.ts": ["test/access/session-access.unit.test.ts"],

@@ -16,8 +16,8 @@ const TARGET = path.join(root, "docs/screenshots");
 const STATES = {
   chooser: "chooser-two",
   sessions: "sessions-two",
-  "index-signed-in": "index-signed-in-no-picture",
-  "index-ended-at-provider": "index-ended-at-provider",
+  "index-signed-in": "landing-signed-in-no-picture",
+  "index-ended-at-provider": "landing-ended-at-provider",
   "error-provider-unavailable": "error-provider-unavailable",
 };
 

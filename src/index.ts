@@ -17,11 +17,17 @@ export {
   type SignInResult,
   type SignOutInput,
 } from "./application/hooks.js";
-export { allOf, anyOf, emailDomain, hasClaim, type WithClaims } from "./application/rules.js";
+export {
+  allOf,
+  anyOf,
+  emailDomain,
+  hasClaim,
+  type WithClaims,
+} from "./application/ready-made-rules.js";
 export type { Clock } from "./clock.js";
 export type { ApiOptions } from "./config/api-options.js";
 export type { ApiRule } from "./config/api-rules.js";
-export type { IdpAuthNames } from "./config/names.js";
+export type { IdpAuthNames } from "./config/inferred-names.js";
 export type { ProviderOptions } from "./config/provider-options.js";
 export {
   ApiTokenError,
@@ -53,7 +59,7 @@ export type { Credentials } from "./record/credentials.js";
 export type { GuardRule } from "./record/guard-requirements.js";
 export type { Claims, IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { EndReason, SessionEnd } from "./record/end-reason.js";
-export type { ClientState } from "./record/probe.js";
+export type { ClientState } from "./record/client-state.js";
 export type { Session } from "./record/session-view.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
 export type { EventStream } from "./sessions/event-stream.js";

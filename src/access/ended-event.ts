@@ -4,12 +4,12 @@ import type { UserSession } from "../ports/user-session.js";
 import type { EndReason } from "../record/end-reason.js";
 import type { SessionRecord } from "../record/record.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
-import type { Shared } from "./shared.js";
+import type { AccessContext } from "./access-context.js";
 
 /** Sessions of removed providers that one process remembers. Our decision. */
 const MAX_REMOVED_SESSIONS = 1_000;
 
-export interface EndedEventOptions extends Shared {
+export interface EndedEventOptions extends AccessContext {
   readonly policy: PolicySettings;
 }
 

@@ -12,7 +12,7 @@ import {
   LOOK_AGAIN_MS,
   REFRESH_LIMIT_MS,
   WRITE_AGAIN_MS,
-} from "./refresh-times.js";
+} from "./refresh-limits.js";
 
 /**
  * What a refresh has to do: renew the tokens (also `rejected`: an API rejected the access token),

@@ -1,6 +1,6 @@
 import type { EndReason } from "../record/end-reason.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { Shared } from "./shared.js";
+import type { AccessContext } from "./access-context.js";
 
 /**
  * Announces that a user's session was ended without its cookie: emits `logout` and runs
@@ -8,7 +8,7 @@ import type { Shared } from "./shared.js";
  */
 export function notifyOfLogout(
   { iss, sub }: { readonly iss: string; readonly sub: string },
-  { application, events, tasks, owners }: Shared,
+  { application, events, tasks, owners }: AccessContext,
 ): void {
   events.emit("logout", { ...owners.identityOf(iss, sub), revoked: null });
   tasks.add(application.signedOut("logout", undefined, { iss, sub }));
@@ -27,7 +27,7 @@ export interface UnseenEnd {
 /** Announces that a session has ended without its cookie: emits `ended` and runs `onSignOut`. */
 export function notifyOfEnd(
   { reason, iss, sub, provider }: UnseenEnd,
-  { application, events, tasks, owners }: Shared,
+  { application, events, tasks, owners }: AccessContext,
 ): void {
   events.emit("ended", {
     ...owners.identityOf(iss, sub),

@@ -18,14 +18,14 @@ import {
   withTokens,
 } from "../record/refresh-changes.js";
 import type { Slots } from "../work/slots.js";
+import type { AccessContext } from "./access-context.js";
 import { takeLease, type Lease, type Need } from "./lease.js";
 import { revokeTokens } from "./orphaned-tokens.js";
-import { REFRESH_LIMIT_MS, ROTATED_TOKEN_MS } from "./refresh-times.js";
+import { REFRESH_LIMIT_MS, ROTATED_TOKEN_MS } from "./refresh-limits.js";
 import { withRejectedToken } from "./rejected-token.js";
-import type { Shared } from "./shared.js";
 
 /** One refresh of a session. */
-export interface RefreshOptions extends Shared {
+export interface RefreshOptions extends AccessContext {
   readonly registration: Registration;
   readonly session: UserSession;
   /** What a record still needs; undefined: nothing. */

@@ -14,13 +14,13 @@ import {
   staysValid,
   type WantedValidity,
 } from "../record/token-validity.js";
+import type { AccessContext } from "./access-context.js";
 import { createEndedEvent, type SeenEnd } from "./ended-event.js";
 import type { Need } from "./lease.js";
 import { createOptionalWrites } from "./optional-writes.js";
 import { isTokenRejected, withRejectedToken } from "./rejected-token.js";
 import type { Owners, SessionOwner } from "./session-owner.js";
 import { needAfter, type Refresher } from "./shared-refresh.js";
-import type { Shared } from "./shared.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access<Own extends Registration = Registration> = SignedIn<Own> | SignedOut<Own>;
@@ -110,7 +110,9 @@ export interface SessionAccess<Own extends Registration = Registration> {
   ): Promise<OwnToken>;
 }
 
-export interface SessionAccessOptions<Own extends Registration = Registration> extends Shared {
+export interface SessionAccessOptions<
+  Own extends Registration = Registration,
+> extends AccessContext {
   readonly owners: Owners<Own>;
   readonly policy: PolicySettings;
   readonly refresher: Refresher;

@@ -5,10 +5,10 @@ import type { SessionRecord } from "../record/record.js";
 import type { Verdict } from "../record/session-policy.js";
 import { inTime } from "../work/deadline.js";
 import { createSlots, type Slots } from "../work/slots.js";
+import type { AccessContext } from "./access-context.js";
 import type { LeaseOptions, Need } from "./lease.js";
 import { refreshOnce, type ApiRenewal } from "./refresh-attempt.js";
-import { patienceMs } from "./refresh-times.js";
-import type { Shared } from "./shared.js";
+import { patienceMs } from "./refresh-limits.js";
 
 /** Which refresh a verdict of the policy needs. */
 export function needAfter(verdict: Verdict): Need | undefined {
@@ -16,7 +16,7 @@ export function needAfter(verdict: Verdict): Need | undefined {
   return verdict.reason === "review_due" ? "review" : "tokens";
 }
 
-export interface RefresherOptions extends Shared {
+export interface RefresherOptions extends AccessContext {
   /** `IDP_HTTP_TIMEOUT`, in seconds. */
   readonly httpTimeout: number;
   /** How many refreshes may be at each provider at a time. */

@@ -10,9 +10,9 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { agentOf, closeUnasked, isClosedByPeer, outliveWriteErrors } from "./connections.js";
+import { watchIdle } from "./idle-timeout.js";
 import { valuesOf } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
-import { watchIdle } from "./time-limit.js";
 import {
   asApiError,
   type ApiRequest,

@@ -1,7 +1,7 @@
 /** A request with the user's token: what becomes of the API's response, and of a rejected token. */
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import type { BodyStream, Reply } from "../http/reply.js";
-import { STREAM_RETRY_SECONDS } from "../work/places.js";
+import { STREAM_RETRY_SECONDS } from "../work/places-per-key.js";
 import { CUT, LEFT } from "./abort-at-session-end.js";
 import { challengeOf } from "./challenge.js";
 import type { Exchange, ProxyReply } from "./exchange.js";

@@ -20,7 +20,7 @@ import type { EndReason } from "../record/end-reason.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { Places } from "../work/places.js";
+import type { Places } from "../work/places-per-key.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { challengeReply } from "./challenge-reply.js";
 import type { Challenge } from "./challenge.js";

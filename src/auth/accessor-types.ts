@@ -1,9 +1,9 @@
 import type { Explanation } from "../access/session-access.js";
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { Events } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
+import type { ClientState } from "../record/client-state.js";
 import type { Credentials } from "../record/credentials.js";
-import type { ClientState } from "../record/probe.js";
 import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "../sessions/subject-sessions.js";

@@ -1,4 +1,4 @@
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { Finding } from "../errors.js";
 import { createGates, type GateParts, type Gates } from "../guard/gate.js";
 import { type Usage } from "../guard/guard-usage.js";

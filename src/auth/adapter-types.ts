@@ -1,5 +1,5 @@
 /** What an adapter implements, and the component that it builds on. */
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { SessionMiddleware, STARTUP_CHECKS } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
 import type { Blocked } from "../guard/blocked-responses.js";

@@ -2,13 +2,13 @@
  * The composition root: it creates every part from the settings and the options, and connects the
  * parts.
  */
+import type { AccessContext } from "../access/access-context.js";
 import type { ApiAccessParts } from "../access/api-access.js";
 import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
 import { createSessionAccess } from "../access/session-access.js";
 import { Owners } from "../access/session-owner.js";
 import type { SessionRequest } from "../access/session-request.js";
 import { createRefresher, type Refresher } from "../access/shared-refresh.js";
-import type { Shared } from "../access/shared.js";
 import { createApplication } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
@@ -30,7 +30,7 @@ import type { WantedValidity } from "../record/token-validity.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { lazily } from "../work/lazily.js";
-import { createPlaces, type Places } from "../work/places.js";
+import { createPlaces, type Places } from "../work/places-per-key.js";
 import { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { apiCode, loadApiAccess } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
@@ -129,7 +129,7 @@ interface SharedParts {
 function sharedBy(
   registrations: readonly EndpointRegistration[],
   { settings, subjectSessions, tasks, parts: { options, clock, events } }: SharedParts,
-): OwnedShared {
+): OwnedAccessContext {
   const { hookTimeout, dataLimit } = settings;
   return {
     owners: new Owners(registrations),
@@ -141,12 +141,12 @@ function sharedBy(
   };
 }
 
-interface OwnedShared extends Shared {
+interface OwnedAccessContext extends AccessContext {
   readonly owners: Owners<EndpointRegistration>;
 }
 
 function refresherOf(
-  shared: Shared,
+  shared: AccessContext,
   { httpTimeout, refreshConcurrency: concurrency }: CommonSettings,
 ): Refresher {
   return createRefresher({ ...shared, httpTimeout, concurrency });
@@ -184,7 +184,7 @@ function orphanedTokensOf(
   { tokenRevokeOnLogout }: CommonSettings,
   subjectSessions: SubjectSessions | undefined,
   clock: Clock,
-): Shared["orphanedTokens"] {
+): AccessContext["orphanedTokens"] {
   return createOrphanedTokenRule({
     revokes: tokenRevokeOnLogout,
     clock,

@@ -1,5 +1,5 @@
 import { systemClock } from "../clock.js";
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import {
   ApiTokenError,

@@ -3,7 +3,7 @@ import { ERRORS, GuardMissingError, IdpAuthError } from "../errors.js";
 import type { UserSession } from "../ports/user-session.js";
 import { waitForEnd, type SessionEndedError } from "../sessions/session-end-signal.js";
 import { openApplicationStream } from "../sessions/session-stream.js";
-import { STREAM_RETRY_SECONDS } from "../work/places.js";
+import { STREAM_RETRY_SECONDS } from "../work/places-per-key.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
 import type { Component } from "./component.js";

@@ -1,7 +1,7 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import type { Clock } from "../clock.js";
 import type { ApiOptions } from "../config/api-options.js";
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { SettingOptions } from "../config/read-settings.js";
 import type { Log } from "../events/log.js";
 import type { IdpRequest } from "../http/request.js";

@@ -1,4 +1,4 @@
-import type { ClientState } from "../record/probe.js";
+import type { ClientState } from "../record/client-state.js";
 import type { SessionState } from "./session-state.js";
 
 /** Options of `createClient`. */

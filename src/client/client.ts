@@ -2,7 +2,7 @@
  * `idpauth/client`: the session as the browser sees it. It has no dependency and no code of the
  * server.
  */
-export type { ClientState } from "../record/probe.js";
+export type { ClientState } from "../record/client-state.js";
 export type { EndReason } from "../record/end-reason.js";
 export type { UserPayload } from "../record/identity.js";
 export type {

@@ -1,4 +1,4 @@
-import type { ClientState } from "../record/probe.js";
+import type { ClientState } from "../record/client-state.js";
 import type { Deadlines } from "./session-state.js";
 
 /**

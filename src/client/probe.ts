@@ -1,8 +1,8 @@
-import type { ClientState } from "../record/probe.js";
+import type { ClientState } from "../record/client-state.js";
 import { respondedAt } from "./deadlines.js";
 import type { Environment } from "./environment.js";
+import { stateOf } from "./make-session-state.js";
 import type { SessionState } from "./session-state.js";
-import { stateOf } from "./states.js";
 
 /** Milliseconds after which a probe without a response counts as an outage. */
 const TIMEOUT_MS = 30_000;

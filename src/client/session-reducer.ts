@@ -3,8 +3,8 @@
  * They are pure. `session.ts` keeps the tab, and does what a step says.
  */
 import type { EndReason } from "../record/end-reason.js";
+import { isSame, signedOut } from "./make-session-state.js";
 import type { SessionState } from "./session-state.js";
-import { isSame, signedOut } from "./states.js";
 import type { Hint } from "./tab-messages.js";
 
 /** A request for the session's state. The same object until its response arrives. */

@@ -1,6 +1,7 @@
 import type { EndReason } from "../record/end-reason.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
+import { LOADING, stateOf } from "./make-session-state.js";
 import { requestState } from "./probe.js";
 import {
   departed,
@@ -15,7 +16,6 @@ import {
   type TabState,
 } from "./session-reducer.js";
 import type { SessionState } from "./session-state.js";
-import { LOADING, stateOf } from "./states.js";
 import type { Hint } from "./tab-messages.js";
 
 /** Milliseconds within which browsers probe whose streams have ended without a reason. */

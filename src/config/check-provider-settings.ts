@@ -1,7 +1,6 @@
 // What the settings of one provider violate: required settings, values that contradict each other,
 // and values that are probably mistakes.
-import { isCertificateOf } from "../keys/client-keys.js";
-import { signingKey } from "../keys/signing-key.js";
+import { isCertificateOf, signingKey } from "../keys/client-keys.js";
 import { isUnencrypted } from "./check-common-settings.js";
 import { isInternal } from "./endpoints-kind.js";
 import { providerCheck as check, type UnnamedFinding } from "./findings.js";

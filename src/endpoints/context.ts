@@ -1,6 +1,6 @@
+import type { AccessContext } from "../access/access-context.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { Owners } from "../access/session-owner.js";
-import type { Shared } from "../access/shared.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Finding } from "../errors.js";
@@ -32,7 +32,7 @@ export interface EndpointRegistration extends Registration {
 }
 
 /** The parts that all requests share. */
-export interface EndpointContext extends Shared {
+export interface EndpointContext extends AccessContext {
   readonly settings: CommonSettings;
   readonly registrations: readonly EndpointRegistration[];
   readonly owners: Owners<EndpointRegistration>;

@@ -5,7 +5,7 @@ import { COMMON_HEADERS, shuttingDown, type AnyReply } from "../http/reply.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { waitForEnd } from "../sessions/session-end-signal.js";
 import { SessionStream, STREAM_HEADERS } from "../sessions/session-stream.js";
-import { createPlaces, STREAM_RETRY_SECONDS } from "../work/places.js";
+import { createPlaces, STREAM_RETRY_SECONDS } from "../work/places-per-key.js";
 import type { EndpointContext } from "./context.js";
 
 /** The open streams of one session in one process. Our decision. */

@@ -6,7 +6,7 @@ import { markIf } from "../http/cross-site-parameter.js";
 import type { Origin } from "../http/redirects.js";
 import type { Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
-import type { IndexState } from "../pages/index-page.js";
+import type { LandingState } from "../pages/landing-page.js";
 import type { EndReason } from "../record/end-reason.js";
 import { userPayload } from "../record/identity.js";
 import { judge } from "../record/session-policy.js";
@@ -24,7 +24,7 @@ export async function landing(
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
-  let state: IndexState;
+  let state: LandingState;
   if (session.endedBy !== undefined) state = { kind: "ended", reason: session.endedBy };
   else if (record?.credentials === undefined) state = { kind: "signed_out" };
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
+import { callWithoutWaiting } from "./call-without-waiting.js";
 import { rateLimited } from "./log-rate-limit.js";
 import type { Log } from "./log.js";
-import { settle } from "./settle.js";
 
 /** The options of a component that decide what becomes of its log lines. */
 export interface LogOptions {
@@ -18,7 +18,7 @@ export function componentLog({ log, logEveryLine = false }: LogOptions, clock: C
   if (logEveryLine) return log;
   // The limit also writes when a minute is over. What the function then throws would end the process.
   return rateLimited((entry) => {
-    settle(() => log(entry));
+    callWithoutWaiting(() => log(entry));
   }, clock);
 }
 

@@ -4,10 +4,10 @@ import { failureReason, ProviderRefusedError } from "../errors.js";
 import type { Observer, Operation, Operations, Work } from "../ports/observer.js";
 import type { IdInfo } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { callWithoutWaiting } from "./call-without-waiting.js";
 import type { EventName, Events, Listener } from "./events.js";
 import { failureLine, functionThrew, logLine, outageLine, reasonLine } from "./log-lines.js";
 import type { Log, LogEntry } from "./log.js";
-import { settle } from "./settle.js";
 
 /** Lines of `logOnce` that are remembered. */
 const MAX_REMEMBERED_LINES = 100;
@@ -91,7 +91,7 @@ export class EventHub implements Operations {
     };
     // A copy: a listener that another listener adds gets only later events.
     for (const listener of [...listeners])
-      settle(() => (listener as Listener<Name>)(event), failed);
+      callWithoutWaiting(() => (listener as Listener<Name>)(event), failed);
   }
 
   /** Writes a log line that belongs to no event. @param provider the key of the provider */
@@ -99,7 +99,7 @@ export class EventHub implements Operations {
     const line = this.#named(entry, provider);
     publish("log", line);
     // A log that fails leaves no place to report it.
-    settle(() => this.#log(line));
+    callWithoutWaiting(() => this.#log(line));
   }
 
   /** Writes a log line, unless the same line was written before. @param provider as above */

@@ -1,4 +1,4 @@
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import type { Blocked } from "./blocked-responses.js";

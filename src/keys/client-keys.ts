@@ -101,6 +101,11 @@ const SIGNING: Readonly<
   EdDSA: [null, {}],
 };
 
+/** Returns the key that signs: the first one. The others are only published. */
+export function signingKey(keys: readonly ClientKey[] | null | undefined): ClientKey | undefined {
+  return keys?.[0];
+}
+
 /** Why a value is no usable key, for a remedy. Never contains a part of the value. */
 export class KeyProblem extends Error {}
 

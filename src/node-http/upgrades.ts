@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AdapterParts } from "../auth/adapter-auth.js";
 import type { FrameworkSource } from "../auth/adapter-types.js";
-import type { IdpAuthNames } from "../config/names.js";
+import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { IdpRequest } from "../http/request.js";
 import { NodeRequest, socketOf, type AnyRequest } from "./node-message.js";
 

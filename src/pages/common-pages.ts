@@ -3,6 +3,6 @@
  * costs about a millisecond.
  */
 export { errorPage } from "./error-page.js";
-export { indexPage } from "./index-page.js";
+export { landingPage } from "./landing-page.js";
 export { otherUserPage } from "./other-user-page.js";
 export { styleWith } from "./style.js";

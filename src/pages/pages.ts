@@ -4,7 +4,7 @@ import type { IdpRequest } from "../http/request.js";
 import { lazily } from "../work/lazily.js";
 import type { ChooserModel } from "./chooser-page.js";
 import type { ErrorModel } from "./error-page.js";
-import type { IndexModel } from "./index-page.js";
+import type { LandingModel } from "./landing-page.js";
 import {
   DEFAULT_LANGUAGE,
   loadMessages,
@@ -35,7 +35,7 @@ export interface Pages {
   /** The stylesheet of every page. */
   style(): Promise<string>;
   landing(
-    model: Pick<IndexModel, "state" | "signInError" | "retryHref">,
+    model: Pick<LandingModel, "state" | "signInError" | "retryHref">,
     request: IdpRequest,
   ): Promise<Reply>;
   sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
@@ -215,9 +215,9 @@ export function createPages(parts: PagesParts): Pages {
       return styleWith(colors);
     },
     async landing(model, request) {
-      const { indexPage } = await loadCommonPages();
+      const { landingPage } = await loadCommonPages();
       const own = { publicPath, homeHref, sessionsPage: hasSessionsPage, debug };
-      return reply(request, (texts) => indexPage({ ...model, ...own }, texts));
+      return reply(request, (texts) => landingPage({ ...model, ...own }, texts));
     },
     async sessions(model, request) {
       const { sessionsPage } = await loadSessionsPage();

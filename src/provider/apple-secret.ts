@@ -1,7 +1,7 @@
 import { epochSeconds, type Clock } from "../clock.js";
 import type { ProviderSettings } from "../config/setting-table.js";
 import { ProviderUnavailableError } from "../errors.js";
-import { signingKey } from "../keys/signing-key.js";
+import { signingKey } from "../keys/client-keys.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
 import { untilAborted } from "./http-to-provider.js";
 import { signedJwt } from "./signed-jwt.js";

@@ -7,8 +7,8 @@ import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { Tenants } from "./allowed-tenants.js";
-import type { Doubt } from "./doubts.js";
 import type { Jwks } from "./key-fetches.js";
+import type { Doubt } from "./token-doubts.js";
 
 /** Far more than a real token has, and few enough to process quickly. */
 export const MAX_ID_TOKEN_LENGTH = 256 * 1024;

@@ -4,7 +4,6 @@ import type { LogoutToken } from "../ports/provider.js";
 import type { IdInfo } from "../record/identity.js";
 import { isObject } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import type { Doubt } from "./doubts.js";
 import {
   checkIssuance,
   isSid,
@@ -15,6 +14,7 @@ import {
 } from "./id-token.js";
 import type { Jwks } from "./key-fetches.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
+import type { Doubt } from "./token-doubts.js";
 
 /**
  * The member of `events` by which a token is a logout token (OpenID Connect Back-Channel Logout 1.0

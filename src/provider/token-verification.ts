@@ -7,7 +7,6 @@ import type { SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import type { Discovery } from "./discovery.js";
-import { doubtInWords, type Doubt } from "./doubts.js";
 import {
   checkContinuity,
   checkNonce,
@@ -21,6 +20,7 @@ import type { Jwks } from "./key-fetches.js";
 import { verifyLogoutToken } from "./logout-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
+import { doubtInWords, type Doubt } from "./token-doubts.js";
 
 /** The tokens of a response. */
 interface ReceivedTokens {

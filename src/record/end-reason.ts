@@ -1,5 +1,5 @@
 /**
- * Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code.
+ * Why a user is not signed in. Events, the log, the landing page and the guard's 401 carry this code.
  */
 export type EndReason =
   | "no_credentials"

@@ -6,7 +6,7 @@ import type {
   ReceivedRequest,
 } from "../../src/testing/provider/test-provider.js";
 import { APIS, HOUR, ORDERS, targetOf, app, startForEachTest } from "../support/api-application.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 
 startForEachTest();
 

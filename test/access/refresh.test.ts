@@ -7,7 +7,7 @@ import { ProviderUnavailableError, StoreUnavailableError } from "../../src/error
 import type { Events } from "../../src/events/events.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import type { SessionRecord } from "../../src/record/record.js";
-import { LEASE_MS } from "../../src/access/refresh-times.js";
+import { LEASE_MS } from "../../src/access/refresh-limits.js";
 import type { IdpAuth } from "../../src/adapter.js";
 import type { IdpRequest } from "../../src/index.js";
 import { type ApplicationOptions, type TestUser } from "../support/application.js";
@@ -18,7 +18,7 @@ import type {
   TestProvider,
 } from "../../src/testing/provider/test-provider.js";
 import type { SealingStore } from "../support/sealing-store.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 import type { TestClock } from "../../src/testing/test-clock.js";
 import { PATIENCE as WAIT } from "../support/eventually.js";
 import { settled } from "../../src/testing/settled.js";

@@ -12,7 +12,7 @@ import {
   type TabState,
 } from "../../src/client/session-reducer.js";
 import type { SignedIn } from "../../src/client/session-state.js";
-import { LOADING, signedOut } from "../../src/client/states.js";
+import { LOADING, signedOut } from "../../src/client/make-session-state.js";
 import { Browser } from "./browser.js";
 import { ADA, BOB, type User } from "./session-server.js";
 

@@ -1,5 +1,5 @@
 import type { EndReason } from "../../src/record/end-reason.js";
-import type { ClientState } from "../../src/record/probe.js";
+import type { ClientState } from "../../src/record/client-state.js";
 import type { TestClock } from "../../src/testing/test-clock.js";
 
 export const ORIGIN = "https://app.example";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readEvidence } from "../../scripts/evidence/files.mjs";
-import { LEASE_MS, LOOK_AGAIN_MS } from "../../src/access/refresh-times.js";
+import { LEASE_MS, LOOK_AGAIN_MS } from "../../src/access/refresh-limits.js";
 
 // What the first pages say in their own words, against the results and the code.
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, OWN_ORIGIN } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { expectOrderly } from "../pages/orderly.js";
+import { expectOrderlyPage } from "../pages/expect-orderly-page.js";
 import { textOf } from "../pages/tags.js";
 import { application, start, store } from "../support/one-application.js";
 
@@ -96,7 +96,7 @@ describe("in debug mode", () => {
     expect([status, headers["Content-Type"]]).toEqual([200, "text/html; charset=utf-8"]);
     expect(headers["Content-Security-Policy"]).toContain("style-src 'self'");
     const page = body as string;
-    expectOrderly(page);
+    expectOrderlyPage(page);
     expect(textOf(page)).toContain("verdict.kind valid remaining.idToken 3600 (1 hour)");
     expect(textOf(page)).toContain("credentials.token present");
     expect(textOf(page)).toContain(`final_redirect ${PAGE}`);

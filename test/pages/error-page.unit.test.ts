@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
 import { ownText } from "../../src/pages/texts.js";
-import { errorPage } from "./shown.js";
+import { errorPage } from "./page-documents.js";
 import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 import { textsIn } from "./texts-in.js";

@@ -3,7 +3,7 @@ import {
   chooserStates,
   debugStates,
   errorStates,
-  indexStates,
+  landingStates,
   otherUserStates,
   popupStates,
   sessionsStates,
@@ -150,8 +150,8 @@ function repliesOf(parts, origin, look = "") {
   replies.set(`${publicPath}popup.js`, empty);
   // Without it, times are in UTC, on every machine that takes screenshots.
   replies.set(`${publicPath}times.js`, timesScript ?? empty);
-  for (const [name, model] of Object.entries(indexStates(origin)))
-    replies.set(`${prefix}index-${name}`, () => pagesFor(model).landing(model, request));
+  for (const [name, model] of Object.entries(landingStates(origin)))
+    replies.set(`${prefix}landing-${name}`, () => pagesFor(model).landing(model, request));
   for (const [name, model] of Object.entries(sessionsStates))
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
   for (const [name, model] of Object.entries(popupStates))

@@ -23,9 +23,9 @@ const SCREENS = [
 const OVERFLOW =
   "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)";
 const AXE_IN_LOOKS = new Set([
-  "index-signed-in",
-  "index-ended-debug",
-  "index-sign-in-error",
+  "landing-signed-in",
+  "landing-ended-debug",
+  "landing-sign-in-error",
   "sessions-several",
   "error-invalid-parameter",
 ]);
@@ -161,7 +161,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
         ),
       );
       expect(name?.x).toBeGreaterThan(button?.x ?? Infinity);
-      await tab.goto(server.url("index-ended-debug", "ar"));
+      await tab.goto(server.url("landing-ended-debug", "ar"));
       expect(await tab.evaluate("getComputedStyle(document.querySelector('code')).direction")).toBe(
         "ltr",
       );
@@ -173,7 +173,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
   it("with forced colors, buttons and cards keep an edge", async () => {
     const tab = await browser.newPage({ forcedColors: "active" });
     try {
-      await tab.goto(server.url("index-ended-idle"));
+      await tab.goto(server.url("landing-ended-idle"));
       for (const selector of [".card", ".button", ".rule", ".emblem"]) {
         expect(
           await tab.evaluate(
@@ -189,7 +189,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
   it("shows the logo, and the application's name for it", async () => {
     const tab = await browser.newPage();
     try {
-      await tab.goto(server.url("index-signed-in", "own"), { waitUntil: "load" });
+      await tab.goto(server.url("landing-signed-in", "own"), { waitUntil: "load" });
       expect(
         await tab.evaluate("document.querySelector('.brand img').naturalWidth"),
       ).toBeGreaterThan(0);
@@ -211,7 +211,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
       ["/logo.svg?v=2", "loaded"],
       ["/picture.svg", "refused"],
     ] as const) {
-      expect(await inFreshTab(browser, server.url("index-signed-out", "own"), outcome(src))).toBe(
+      expect(await inFreshTab(browser, server.url("landing-signed-out", "own"), outcome(src))).toBe(
         expected,
       );
     }
@@ -331,18 +331,18 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
 
   it("shows the picture from the one origin that the policy names", async () => {
     const loaded = "document.querySelector('img').naturalWidth";
-    expect(await inFreshTab(browser, server.url("index-signed-in"), loaded)).toBeGreaterThan(0);
+    expect(await inFreshTab(browser, server.url("landing-signed-in"), loaded)).toBeGreaterThan(0);
   });
 
   it("shows an initial where the picture does not load", async () => {
     const shown = "getComputedStyle(document.querySelector('img'), '::after').content";
-    expect(await inFreshTab(browser, server.url("index-signed-in-long"), shown)).toBe('"W"');
+    expect(await inFreshTab(browser, server.url("landing-signed-in-long"), shown)).toBe('"W"');
   });
 
   it("can be worked with the keyboard, and shows where the focus is", async () => {
     const tab = await browser.newPage();
     try {
-      await tab.goto(server.url("index-signed-out"));
+      await tab.goto(server.url("landing-signed-out"));
       await tab.keyboard.press("Tab");
       expect(await tab.evaluate("document.activeElement.textContent")).toBe("Sign in");
       expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe(
@@ -358,7 +358,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
   it("does not move for those who set reduced motion", async () => {
     const tab = await browser.newPage({ reducedMotion: "reduce" });
     try {
-      await tab.goto(server.url("index-signed-out"));
+      await tab.goto(server.url("landing-signed-out"));
       expect(
         await tab.evaluate(
           "getComputedStyle(document.querySelector('.button')).transitionDuration",

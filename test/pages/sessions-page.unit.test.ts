@@ -5,8 +5,8 @@ import {
   sessionsPage as sessionsContent,
   type ShownSession,
 } from "../../src/pages/sessions-page.js";
-import { expectOrderly } from "./orderly.js";
-import { sessionsPage } from "./shown.js";
+import { expectOrderlyPage } from "./expect-orderly-page.js";
+import { sessionsPage } from "./page-documents.js";
 import { sessionsStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 import { textsIn } from "./texts-in.js";
@@ -36,7 +36,7 @@ const buttons = (page: string) =>
 it.each(Object.entries(sessionsStates))(
   "%s is one well-formed page without anything inline, with one form",
   (_name, model) => {
-    expectOrderly(sessionsPage(model), 1);
+    expectOrderlyPage(sessionsPage(model), 1);
   },
 );
 

@@ -1,7 +1,7 @@
 // Every state of every page, as the browser tests and the screenshots show it.
 
 /**
- * @typedef {import("../../src/pages/index-page.js").IndexModel} IndexModel
+ * @typedef {import("../../src/pages/landing-page.js").LandingModel} LandingModel
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
  * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
  * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
@@ -16,9 +16,9 @@ const long = "Wolfeschlegelsteinhausenbergerdorff".repeat(5);
 
 /**
  * @param {string} pictures where `/picture.svg` loads and `/gone.png` does not
- * @returns {Record<string, IndexModel>}
+ * @returns {Record<string, LandingModel>}
  */
-export function indexStates(pictures) {
+export function landingStates(pictures) {
   const withPicture = { ...ada, picture: `${pictures}/picture.svg` };
   return {
     "signed-out": { publicPath, state: { kind: "signed_out" } },
@@ -307,7 +307,7 @@ export const debugStates = {
 
 /** Every state, by the name of its page. @param {string} origin where pictures are */
 export const allStates = (origin) => ({
-  index: indexStates(origin),
+  landing: landingStates(origin),
   error: errorStates,
   sessions: sessionsStates,
   popup: popupStates,

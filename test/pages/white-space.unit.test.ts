@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { chooserPage } from "../../src/pages/chooser-page.js";
 import { errorPage } from "../../src/pages/error-page.js";
-import { indexPage } from "../../src/pages/index-page.js";
+import { landingPage } from "../../src/pages/landing-page.js";
 import { otherUserPage } from "../../src/pages/other-user-page.js";
 import type { PageContent } from "../../src/pages/page-description.js";
 import { popupPage } from "../../src/pages/popup-page.js";
@@ -27,7 +27,7 @@ const states = allStates("https://pictures.example");
 it.each([
   ...contents(chooserPage, states.chooser),
   ...contents(errorPage, states.error),
-  ...contents(indexPage, states.index),
+  ...contents(landingPage, states.landing),
   ...contents(otherUserPage, states["other-user"]),
   ...contents(popupPage, states.popup),
   ...contents(sessionsPage, states.sessions),

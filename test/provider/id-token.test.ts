@@ -12,7 +12,7 @@ import {
 } from "../../src/provider/id-token.js";
 import { SIGNING_ALGORITHMS } from "../../src/config/signing-algorithms.js";
 import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
-import type { Doubt } from "../../src/provider/doubts.js";
+import type { Doubt } from "../../src/provider/token-doubts.js";
 import { refused, rejection, startRig, unavailable, type Rig } from "./rig.js";
 
 const readIdToken = (token: string) =>

@@ -13,7 +13,7 @@ import {
   type Expected,
 } from "../../src/provider/id-token.js";
 import { SETTING_NAMES, settingNamesOf, textWith } from "../../src/config/setting-names.js";
-import { doubtInWords, type Doubt } from "../../src/provider/doubts.js";
+import { doubtInWords, type Doubt } from "../../src/provider/token-doubts.js";
 import type { Jwks } from "../../src/provider/key-fetches.js";
 import type { IdInfo } from "../../src/record/identity.js";
 

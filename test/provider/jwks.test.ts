@@ -2,7 +2,7 @@ import { generateKeyPair, createPublicKey } from "node:crypto";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/record/credentials.js";
-import { byStranger, STRANGER } from "../support/stranger.js";
+import { byStranger, STRANGER } from "../support/foreign-signature.js";
 import { refused, rejection, unavailable, type Rig } from "./rig.js";
 import { rig, shareRig } from "./shared-rig.js";
 

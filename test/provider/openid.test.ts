@@ -5,7 +5,7 @@ import { ProviderUnavailableError } from "../../src/errors.js";
 import type { AuthorizationRequest } from "../../src/ports/provider.js";
 import type { SignIn } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 import {
   NONCE,
   REDIRECT_URI,

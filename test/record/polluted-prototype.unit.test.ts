@@ -1,4 +1,4 @@
-import { LEAVING } from "../support/leaving.js";
+import { LEAVING } from "../support/left-sign-in-trace.js";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
 import { judge, remaining } from "../../src/record/session-policy.js";

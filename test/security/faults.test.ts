@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { ApplicationOptions, TestUser } from "../support/application.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled } from "../../src/testing/settled.js";
 

@@ -9,7 +9,7 @@ import type {
   JsonPart,
   MutatedIdToken,
 } from "../../src/testing/provider/test-provider.js";
-import { byStranger, STRANGER } from "../support/stranger.js";
+import { byStranger, STRANGER } from "../support/foreign-signature.js";
 
 /**
  * Changes an ID token on its way to us. `attacker` is the address of a listener that nobody may ask

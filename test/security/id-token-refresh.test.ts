@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 import {
   ACCEPTED,
   claim,

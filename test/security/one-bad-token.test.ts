@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 
 /**
  * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response

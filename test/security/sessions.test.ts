@@ -17,7 +17,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 import { optionsFor } from "../support/options-for.js";
 

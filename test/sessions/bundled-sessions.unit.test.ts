@@ -17,7 +17,7 @@ import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import { traceOf } from "../../src/sessions/end-trace.js";
 import { readSummary } from "../../src/sessions/entry-summary.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { LEAVING } from "../support/leaving.js";
+import { LEAVING } from "../support/left-sign-in-trace.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { createReportedStore } from "../../src/sessions/store-failures.js";

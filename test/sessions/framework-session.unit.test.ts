@@ -1,5 +1,5 @@
 import { TestClock } from "../../src/testing/test-clock.js";
-import { LEAVING } from "../support/leaving.js";
+import { LEAVING } from "../support/left-sign-in-trace.js";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { UserSession } from "../../src/ports/user-session.js";

@@ -2,7 +2,7 @@ import { expect, describe, it } from "vitest";
 import { OUTCOME } from "../../site/diagrams/race.mjs";
 import { races } from "../../site/race/race.data.js";
 import { HTTP_TIMEOUT, REQUESTS, simulate, type RaceEvent } from "../../site/race/simulate.js";
-import { LEASE_MS } from "../../src/access/refresh-times.js";
+import { LEASE_MS } from "../../src/access/refresh-limits.js";
 import { PROVIDER_SETTINGS } from "../../src/config/provider-setting-rows.js";
 
 const played = await races();

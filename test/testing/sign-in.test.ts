@@ -41,7 +41,7 @@ import {
   type TestProvider,
 } from "../../src/testing/index.js";
 import { emptyFolder, startProvider } from "../cli/provider-run.js";
-import { byStranger } from "../support/stranger.js";
+import { byStranger } from "../support/foreign-signature.js";
 
 const GRACE = { email: "grace@example.com", name: "Grace Hopper" };
 

@@ -1,6 +1,6 @@
+import { labelsOf, type Words } from "./choose-warning-texts.js";
 import { WARNING_STYLE } from "./warning-style.js";
 import type { ShownView } from "./warning-view.js";
-import { labelsOf, type Words } from "./words.js";
 
 /** What the user does in the panel. */
 export interface PanelActions {

@@ -24,7 +24,7 @@ import {
   type ExpressApplicationOptions,
 } from "../../support/express-application.js";
 import { leaksIn, secretsOf } from "../../support/secrets.js";
-import { byStranger } from "../../support/stranger.js";
+import { byStranger } from "../../support/foreign-signature.js";
 import { watchedStore } from "../../support/watched-store.js";
 import { untilTestEnds } from "../../support/until-test-ends.js";
 

@@ -5,13 +5,13 @@ import { OWN_ORIGIN, type ApplicationOptions, type TestUser } from "../support/a
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { application, pass, signedIn, start, store } from "../support/one-application.js";
 
-const INDEX = "/idpauth/";
+const LANDING_PAGE = "/idpauth/";
 const HOUR = 3600;
 
 afterEach(() => application.stop());
 
 /** The page's text without markup. */
-async function textOf(user: TestUser, target = INDEX): Promise<string> {
+async function textOf(user: TestUser, target = LANDING_PAGE): Promise<string> {
   const answer = await user.get(target);
   expect(answer.status).toBe(200);
   expect(answer.headers["Content-Type"]).toBe("text/html; charset=utf-8");
@@ -21,15 +21,15 @@ async function textOf(user: TestUser, target = INDEX): Promise<string> {
     .replace(/\s+/g, " ");
 }
 
-describe("the index", () => {
+describe("the landing page", () => {
   it("signed out offers to sign in, and leaves no cookie and no store entry", async () => {
     const user = await start();
     expect(await textOf(user)).toContain("You are signed out");
-    const answer = await user.get(INDEX);
+    const answer = await user.get(LANDING_PAGE);
     expect(answer.body).toContain('href="/idpauth/login/"');
     expect(answer.setCookies ?? []).toEqual([]);
     expect(store.operations).toEqual([]);
-    const forJson = await user.get(INDEX, { headers: { accept: "application/json" } });
+    const forJson = await user.get(LANDING_PAGE, { headers: { accept: "application/json" } });
     expect(forJson.headers["Content-Type"]).toBe("text/html; charset=utf-8");
   });
 
@@ -44,7 +44,7 @@ describe("the index", () => {
     const text = await textOf(user);
     for (const part of ["You are signed in", "Ada Lovelace", "ada@example.com"])
       expect(text).toContain(part);
-    const answer = await user.get(INDEX);
+    const answer = await user.get(LANDING_PAGE);
     expect(answer.body).toContain('href="/idpauth/logout/"');
     expect(answer.headers["Content-Security-Policy"]).toContain(
       "img-src https://pictures.example.com;",
@@ -83,7 +83,7 @@ describe("the index", () => {
     expect(text).toContain("Your session has ended");
     for (const part of parts) expect(text).toContain(part);
     expect(text).not.toMatch(/IDP_|JSON/);
-    expect((await user.get(INDEX)).body).toContain('href="/idpauth/login/"');
+    expect((await user.get(LANDING_PAGE)).body).toContain('href="/idpauth/login/"');
   });
 
   it("ended by IDP_SESSIONS_NOT_BEFORE names it; the session is gone from lists and signals too, and a new sign-in counts", async () => {
@@ -141,8 +141,8 @@ describe("the index", () => {
     for (const seconds of [0, HOUR, 2 * HOUR, 86_400]) {
       pass(seconds);
       const [writes, requests] = [store.writes.length, application.provider.requests.length];
-      expect((await user.get(INDEX)).setCookies ?? []).toEqual([]);
-      await user.get(INDEX, { method: "HEAD" });
+      expect((await user.get(LANDING_PAGE)).setCookies ?? []).toEqual([]);
+      await user.get(LANDING_PAGE, { method: "HEAD" });
       expect([store.writes.length, application.provider.requests.length]).toEqual([
         writes,
         requests,
@@ -151,7 +151,7 @@ describe("the index", () => {
   });
 
   it.each(SIGN_IN_ERRORS)("explains the sign-in error %s in fixed words", async (code) => {
-    const text = await textOf(await start(), `${INDEX}?error=${code}`);
+    const text = await textOf(await start(), `${LANDING_PAGE}?error=${code}`);
     expect(text.replaceAll("&#39;", "'")).toContain(en[`signIn.${code}`]);
     expect(text).toContain(code);
   });
@@ -168,7 +168,9 @@ describe("the index", () => {
     async (error) => {
       const answer = await (
         await start()
-      ).get(`${INDEX}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`);
+      ).get(
+        `${LANDING_PAGE}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`,
+      );
       expect(answer.status).toBe(200);
       expect(JSON.stringify(answer)).not.toMatch(/EVIL|__proto__|xxxx/);
     },
@@ -178,7 +180,7 @@ describe("the index", () => {
     const cancelled = async (user: TestUser, login: string) => {
       const back = (await user.approve(login)).replace(/code=[^&]*/, "error=access_denied");
       const { location } = await user.get(back);
-      expect(location).toBe(`${INDEX}?error=access_denied`);
+      expect(location).toBe(`${LANDING_PAGE}?error=access_denied`);
       const { body = "" } = await user.get(location);
       const [, href = "", label] = /class="button" href="([^"]*)">([^<]*)</.exec(body) ?? [];
       return { href: href.replaceAll("&amp;", "&"), label };
@@ -216,7 +218,7 @@ describe("the index", () => {
     it("an address in the query of the landing page never becomes the button's", async () => {
       const user = await start();
       const { body } = await user.get(
-        `${INDEX}?error=access_denied&final_redirect=https://evil.example/&origin_url=https://evil.example/`,
+        `${LANDING_PAGE}?error=access_denied&final_redirect=https://evil.example/&origin_url=https://evil.example/`,
       );
       expect(body).toContain('class="button" href="/idpauth/login/?cross_site=true"');
       expect(body).not.toContain("evil.example");
@@ -224,7 +226,7 @@ describe("the index", () => {
   });
 
   it("shows a sign-in error with the signed-in state", async () => {
-    const text = await textOf(await signedIn(), `${INDEX}?error=access_denied`);
+    const text = await textOf(await signedIn(), `${LANDING_PAGE}?error=access_denied`);
     expect(text).toContain("You are signed in");
     expect(text).toContain("access_denied");
   });
@@ -237,7 +239,7 @@ describe("the index", () => {
       email: "</p><script>alert(1)</script>",
       picture: "javascript:alert(1)",
     });
-    const { body, headers } = await user.get(INDEX);
+    const { body, headers } = await user.get(LANDING_PAGE);
     expect(body).not.toContain("<script");
     expect(body).not.toContain("<img");
     expect(body).not.toContain("javascript:");
@@ -252,21 +254,23 @@ describe("the index", () => {
       name: "X",
       picture: "https://a.example;script-src *;/x.png",
     });
-    expect((await user.get(INDEX)).headers["Content-Security-Policy"]).not.toContain("script-src");
+    expect((await user.get(LANDING_PAGE)).headers["Content-Security-Policy"]).not.toContain(
+      "script-src",
+    );
   });
 
   it("holds no secret in any state", async () => {
     const user = await signedIn({ sessionMaxAge: 1800 });
-    const pages = [await user.get(INDEX)];
+    const pages = [await user.get(LANDING_PAGE)];
     pass(1801);
-    pages.push(await user.get(INDEX));
+    pages.push(await user.get(LANDING_PAGE));
     expect(leaksIn(JSON.stringify(pages), secretsOf(application))).toEqual([]);
   });
 
   it("with the store away is 503, not signed out", async () => {
     const user = await signedIn();
     store.isDown = true;
-    const answer = await user.get(INDEX);
+    const answer = await user.get(LANDING_PAGE);
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.body).toContain("store_unavailable");

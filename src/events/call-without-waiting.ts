@@ -1,5 +1,5 @@
 /** Calls a function of the application, which may be async, without waiting for it. Never throws. */
-export function settle(
+export function callWithoutWaiting(
   call: () => unknown,
   failed: (error: unknown) => void = () => undefined,
 ): void {

@@ -8,7 +8,7 @@ import { acceptablePicture } from "./picture.js";
 import type { Texts } from "./texts.js";
 
 /** The state of the session that the landing page shows. */
-export type IndexState =
+export type LandingState =
   | { readonly kind: "signed_out" }
   | { readonly kind: "signed_in"; readonly user: UserPayload }
   | Ended;
@@ -24,10 +24,10 @@ interface Ended {
   readonly user?: UserPayload | undefined;
 }
 
-export interface IndexModel {
+export interface LandingModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
-  readonly state: IndexState;
+  readonly state: LandingState;
   /** Whether the page links to the user's sessions. */
   readonly sessionsPage?: boolean | undefined;
   /** The application's start page: a path or an http(s) URL. */
@@ -44,7 +44,7 @@ export interface IndexModel {
 }
 
 /** The landing page. Pure: its caller decides the state. */
-export function indexPage(model: IndexModel, texts: Texts): PageContent {
+export function landingPage(model: LandingModel, texts: Texts): PageContent {
   const { signInError } = model;
   const alert = signInError === undefined ? undefined : signInAlert(signInError, texts);
   const { title, card, ...content } = cardOf(model, texts);
@@ -60,7 +60,7 @@ export function indexPage(model: IndexModel, texts: Texts): PageContent {
 
 type Card = Omit<PageContent, "status" | "main"> & { readonly card: Markup };
 
-function cardOf(model: IndexModel, texts: Texts): Card {
+function cardOf(model: LandingModel, texts: Texts): Card {
   const { state } = model;
   if (state.kind === "signed_in") return signedIn(state.user, model, texts);
   // A session that never held credentials has not ended.
@@ -69,7 +69,7 @@ function cardOf(model: IndexModel, texts: Texts): Card {
   return ended({ ...state, reason: state.reason }, model, texts);
 }
 
-function signedOut({ publicPath, retryHref }: IndexModel, { say }: Texts): Card {
+function signedOut({ publicPath, retryHref }: LandingModel, { say }: Texts): Card {
   const heading = say("signedOut.heading");
   const text = say("signedOut.text");
   const action =
@@ -92,7 +92,7 @@ function signedOut({ publicPath, retryHref }: IndexModel, { say }: Texts): Card 
 
 function signedIn(
   user: UserPayload,
-  { publicPath, homeHref, sessionsPage, debug }: IndexModel,
+  { publicPath, homeHref, sessionsPage, debug }: LandingModel,
   texts: Texts,
 ): Card {
   const { say } = texts;
@@ -131,7 +131,7 @@ function signedIn(
 
 function ended(
   { user, setting, reason }: Ended & { readonly reason: ShownReason },
-  { publicPath, debug = false, retryHref }: IndexModel,
+  { publicPath, debug = false, retryHref }: LandingModel,
   texts: Texts,
 ): Card {
   const { say } = texts;

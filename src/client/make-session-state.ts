@@ -1,4 +1,4 @@
-import type { ClientState } from "../record/probe.js";
+import type { ClientState } from "../record/client-state.js";
 import { deadlinesOf } from "./deadlines.js";
 import type { Deadlines, Loading, SessionState, SignedOut } from "./session-state.js";
 

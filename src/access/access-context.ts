@@ -6,7 +6,7 @@ import type { OrphanedTokenRule } from "./orphaned-tokens.js";
 import type { Owners } from "./session-owner.js";
 
 /** What every access, refresh and endpoint of one application uses. */
-export interface Shared {
+export interface AccessContext {
   readonly clock: Clock;
   readonly events: EventHub;
   readonly owners: Owners;

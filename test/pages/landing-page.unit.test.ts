@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { IndexState } from "../../src/pages/index-page.js";
+import type { LandingState } from "../../src/pages/landing-page.js";
 import { en } from "../../src/pages/locales/en.js";
 import { SIGN_IN_ERRORS } from "../../src/record/sign-in-errors.js";
-import { expectOrderly } from "./orderly.js";
-import { indexPage } from "./shown.js";
-import { indexStates } from "./states.mjs";
+import { expectOrderlyPage } from "./expect-orderly-page.js";
+import { landingPage } from "./page-documents.js";
+import { landingStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
 const publicPath = "/idpauth/";
@@ -14,8 +14,8 @@ const ada = {
   name: "Ada Lovelace",
   picture: "https://pictures.example/ada.png",
 };
-const show = (state: IndexState, signInError?: string) =>
-  indexPage({ publicPath, state, signInError });
+const show = (state: LandingState, signInError?: string) =>
+  landingPage({ publicPath, state, signInError });
 const linksOf = (page: string) =>
   tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
 const titleOf = (page: string) => /<title>(.*)<\/title>/.exec(page)?.[1];
@@ -79,7 +79,7 @@ describe("signed in", () => {
   it.each([[true], [false], [undefined]])(
     "links to the user's sessions only if there is such a page: %s",
     (sessionsPage) => {
-      const { html } = indexPage({
+      const { html } = landingPage({
         publicPath,
         state: { kind: "signed_in", user: ada },
         sessionsPage,
@@ -91,7 +91,7 @@ describe("signed in", () => {
   it.each([true, false])(
     "links to the session's status as JSON only in debug mode: %s",
     (debug) => {
-      const { html } = indexPage({ publicPath, state: { kind: "signed_in", user: ada }, debug });
+      const { html } = landingPage({ publicPath, state: { kind: "signed_in", user: ada }, debug });
       expect(linksOf(html).includes("/idpauth/session")).toBe(debug);
       expect(textOf(html).includes("JSON")).toBe(debug);
     },
@@ -165,7 +165,7 @@ describe("ended", () => {
     ["signed_in_before", "IDP_SESSIONS_NOT_BEFORE", "2026-11-22T12:00:00.000Z"],
   ] as const)("by %s, names %s in debug mode only", (reason, name, value) => {
     const state = { kind: "ended", reason, setting: { name, value }, user: ada } as const;
-    expect(textOf(indexPage({ publicPath, state, debug: true }).html)).toContain(
+    expect(textOf(landingPage({ publicPath, state, debug: true }).html)).toContain(
       `${name} = ${value}`,
     );
     expect(textOf(show(state).html)).not.toContain("IDP_");
@@ -187,7 +187,7 @@ describe("ended", () => {
 });
 
 describe("a sign-in error", () => {
-  const kinds: IndexState[] = [
+  const kinds: LandingState[] = [
     { kind: "signed_out" },
     { kind: "signed_in", user: ada },
     { kind: "ended", reason: "idle", user: ada },
@@ -220,7 +220,7 @@ describe("the login that failed", () => {
   const signInError = "access_denied";
 
   it("starts again from the button", () => {
-    const { html } = indexPage({
+    const { html } = landingPage({
       publicPath,
       state: { kind: "signed_out" },
       signInError,
@@ -232,21 +232,21 @@ describe("the login that failed", () => {
 
   it("starts again from the page of an ended session, too", () => {
     const state = { kind: "ended", reason: "idle", user: ada } as const;
-    const { html } = indexPage({ publicPath, state, signInError, retryHref });
+    const { html } = landingPage({ publicPath, state, signInError, retryHref });
     expect(linksOf(html)[0]).toBe(retryHref);
   });
 });
 
 describe("every state", () => {
-  it.each(Object.entries(indexStates("https://pictures.example")))(
+  it.each(Object.entries(landingStates("https://pictures.example")))(
     "%s is one well-formed page without anything inline",
     (_name, model) => {
-      expectOrderly(indexPage(model).html);
+      expectOrderlyPage(landingPage(model).html);
     },
   );
 
   it("stays under another mount path", () => {
-    const { html } = indexPage({
+    const { html } = landingPage({
       publicPath: "/auth/sign-in/",
       state: { kind: "signed_in", user: ada },
     });

@@ -5,7 +5,7 @@ import { tagsOf } from "./tags.js";
  * Expects what every page has: one h1, one main, English, no script, no inline style, one
  * stylesheet, `forms` forms.
  */
-export function expectOrderly(page: string, forms = 0): void {
+export function expectOrderlyPage(page: string, forms = 0): void {
   const tags = tagsOf(page).filter((tag) => !tag.end);
   const count = (name: string) => tags.filter((tag) => tag.name === name).length;
   expect([count("h1"), count("main"), count("title"), count("link")]).toEqual([1, 1, 1, 1]);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createPlaces } from "../../src/work/places.js";
+import { createPlaces } from "../../src/work/places-per-key.js";
 
 it("each key has its own places, and a place that was given back twice counts once", () => {
   const places = createPlaces(2);

@@ -1,5 +1,5 @@
 import { errorPage as errorContent, type ErrorModel } from "../../src/pages/error-page.js";
-import { indexPage as indexContent, type IndexModel } from "../../src/pages/index-page.js";
+import { landingPage as landingContent, type LandingModel } from "../../src/pages/landing-page.js";
 import type { Language } from "../../src/pages/languages.js";
 import { layout } from "../../src/pages/layout.js";
 import type { PageContent } from "../../src/pages/page-description.js";
@@ -15,11 +15,11 @@ export function errorPage(model: ErrorModel, language: Language = "en"): string 
   return documentOf(errorContent(model, textsIn(language)), model.publicPath, language);
 }
 
-export function indexPage(
-  model: IndexModel,
+export function landingPage(
+  model: LandingModel,
   language: Language = "en",
 ): { html: string; pictureOrigin: string | undefined } {
-  const content = indexContent(model, textsIn(language));
+  const content = landingContent(model, textsIn(language));
   return {
     html: documentOf(content, model.publicPath, language),
     pictureOrigin: content.picture?.origin,
