@@ -24,7 +24,7 @@ async function reached(targets: readonly string[]) {
 }
 
 describe("the attack of", () => {
-  // CVE-2026-107318 is in secure.test.ts, and CVE-2026-15631 in upgrade.test.ts.
+  // CVE-2026-107318 is in https-and-http2.test.ts, and CVE-2026-15631 in websocket.test.ts.
   it("CVE-2026-120213: decoded route parameters don't get into the API's path", async () => {
     const { statuses, lines } = await reached([
       "/api/orders/%2e%2e%2fadmin",

@@ -1,6 +1,6 @@
 import type { EndWatcher, SessionStore } from "../../src/ports/session-store.js";
-import { Client, underTest, type Server } from "./broken-clients.js";
 import type { BrokenStore } from "./broken-store.js";
+import { SharedStore, underTest, type Server } from "./shared-store.js";
 
 // Stores whose announcements of ended sessions are broken on purpose.
 
@@ -18,7 +18,7 @@ export const brokenEnds: readonly BrokenStore[] = [
     "announces an end in its own process only",
     ["watchEnds", "notifies each connected watcher"],
     ["ends"],
-    class extends Client {
+    class extends SharedStore {
       readonly #own = new Set<EndWatcher>();
       override async announceEnd(key: string, reason: string) {
         for (const watcher of this.#own) watcher.ended(key, reason);
@@ -37,7 +37,7 @@ export const brokenEnds: readonly BrokenStore[] = [
     "connects a watcher at once",
     ["watchEnds", "calls a watcher only after"],
     ["ends"],
-    class extends Client {
+    class extends SharedStore {
       override watchEnds(watcher: EndWatcher) {
         watcher.connected(true);
         return super.watchEnds(watcher);
@@ -48,7 +48,7 @@ export const brokenEnds: readonly BrokenStore[] = [
     "goes on telling a watcher that was removed",
     ["watchEnds", "notifies a removed watcher of nothing more"],
     ["ends"],
-    class extends Client {
+    class extends SharedStore {
       override watchEnds(watcher: EndWatcher) {
         super.watchEnds(watcher);
         return () => undefined;
@@ -59,7 +59,7 @@ export const brokenEnds: readonly BrokenStore[] = [
     "rejects an announcement during an outage",
     ["outage", "announceEnd, if the store has it"],
     ["ends"],
-    class extends Client {
+    class extends SharedStore {
       override async announceEnd(key: string, reason: string) {
         await this.server.ask(async () => undefined);
         return super.announceEnd(key, reason);
@@ -70,7 +70,7 @@ export const brokenEnds: readonly BrokenStore[] = [
     "leaves its watchers connected during an outage",
     ["outage", "announceEnd, if the store has it"],
     ["ends"],
-    class extends Client {
+    class extends SharedStore {
       override watchEnds({ ended, connected }: EndWatcher) {
         return super.watchEnds({
           ended,

@@ -14,13 +14,14 @@ import {
   type StoreUnderTest,
 } from "../../packages/idpauth-conformance/src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { soundClient, brokenClients } from "./broken-clients.js";
+import { brokenSharedStores } from "./broken-shared-stores.js";
 import { StoppedClock } from "./broken-store.js";
 import { brokenStores } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
 import { methodsOf } from "../support/methods-of.mjs";
 import { brokenEnds } from "./broken-ends.js";
 import { brokenLists } from "./broken-lists.js";
+import { soundSharedStore } from "./shared-store.js";
 
 function nameOf({ method, title }: { method: string; title: string }): string {
   return `${method}: ${title}`;
@@ -61,7 +62,7 @@ function brokenStore(name: string): () => StoreUnderTest {
 const bitten = new Set<string>();
 
 describe("checkStore: a store that", () => {
-  it.each([...brokenStores, ...brokenLists, ...brokenClients, ...brokenEnds])(
+  it.each([...brokenStores, ...brokenLists, ...brokenSharedStores, ...brokenEnds])(
     "$name",
     async ({ name, breaks: [method, title], loses, create }) => {
       const report = await checkStore({ name, create });
@@ -85,7 +86,7 @@ describe("checkStore: what it says of", () => {
     const seen: StoreResult[] = [];
     const report = await checkStore({
       name: "sound",
-      create: soundClient,
+      create: soundSharedStore,
       report: (result) => seen.push(result),
     });
     expect(report.results.filter(({ passed }) => !passed)).toEqual([]);
@@ -186,7 +187,7 @@ describe("checkStore: its surroundings", () => {
     };
     const { results } = await checkStore({
       name: "sound",
-      create: () => ({ ...soundClient(), outage }),
+      create: () => ({ ...soundSharedStore(), outage }),
     });
     const concerned = results.filter(({ method }) => method === "outage");
     expect(concerned.every(({ error }) => error?.message.includes("no permission"))).toBe(true);

@@ -115,7 +115,7 @@ describe("onSignIn", () => {
     });
     await user.signIn();
     const line = application.log.find(({ code }) => code === "function_threw");
-    expect(line?.details?.place).toMatch(/sign-in\.test\.ts:\d+:\d+/);
+    expect(line?.details?.place).toMatch(/hooks-and-claims\.test\.ts:\d+:\d+/);
     expect(JSON.stringify(application.log)).not.toContain("ada@example.com");
   });
 

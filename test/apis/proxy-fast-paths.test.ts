@@ -1,4 +1,4 @@
-// What the proxy's shortcuts for speed must keep.
+// What the proxy's fast paths must keep.
 import { once } from "node:events";
 import http, { type RequestListener, type Server } from "node:http";
 import http2 from "node:http2";

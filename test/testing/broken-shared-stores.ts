@@ -1,141 +1,10 @@
-import type { Entry, EntryPage, Stored } from "../../src/adapter.js";
+import type { Entry, Stored } from "../../src/adapter.js";
 import type { SessionStore } from "../../src/index.js";
-import type { EndWatcher } from "../../src/ports/session-store.js";
-import type { StoreUnderTest } from "../../packages/idpauth-conformance/src/index.js";
-import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
-import { MapStore } from "./map-store.js";
+import type { BrokenStore } from "./broken-store.js";
+import { ServerData, SharedStore, underTest, type Server } from "./shared-store.js";
 
-// Stores over a server that several of them share and that can be away: one as it should be, and
-// others that are broken on purpose, each in one way that only several processes or an outage bring
-// to light.
-
-/** Can be brought back to what it was, as by a client that writes all of an entry. */
-class Shared extends MapStore {
-  restore(key: string, stored: Stored): void {
-    this.entries.set(key, stored);
-  }
-  every(cursor?: string): EntryPage {
-    return this.page(({ subject, sid }) => (subject ?? sid) !== undefined, cursor);
-  }
-}
-
-/** The data that the stores share, one moment away. */
-export class Server {
-  store: Shared;
-  readonly watchers = new Set<EndWatcher>();
-  #isAway = false;
-  readonly clock: StoppedClock;
-
-  constructor(clock: StoppedClock) {
-    this.clock = clock;
-    this.store = new Shared(clock);
-  }
-
-  get isAway(): boolean {
-    return this.#isAway;
-  }
-
-  set isAway(isAway: boolean) {
-    this.#isAway = isAway;
-    for (const watcher of this.watchers) watcher.connected(!isAway);
-  }
-
-  async ask<Result>(question: (store: Shared) => Promise<Result>): Promise<Result> {
-    await moment();
-    if (this.isAway) throw new Error("The server does not respond.");
-    return question(this.store);
-  }
-}
-
-/** A store as it should be. */
-export class Client implements SessionStore {
-  readonly name = "client";
-  readonly inProcess: boolean = false;
-  protected readonly server: Server;
-
-  constructor(server: Server) {
-    this.server = server;
-  }
-
-  get(key: string): Promise<Stored | undefined> {
-    return this.server.ask((store) => store.get(key));
-  }
-  insert(key: string, entry: Entry): Promise<boolean> {
-    return this.server.ask((store) => store.insert(key, entry));
-  }
-  replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.server.ask((store) => store.replace(key, entry, version));
-  }
-  touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
-    return this.server.ask((store) => store.touch(key, lastActive, expiresAt));
-  }
-  delete(key: string): Promise<Stored | undefined> {
-    return this.server.ask((store) => store.delete(key));
-  }
-  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
-    return this.server.ask((store) => store.listBySubject(subject, cursor));
-  }
-  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
-    return this.server.ask((store) => store.listBySid(sid, cursor));
-  }
-  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    return this.server.ask(async (store) => {
-      const found = await Promise.all(
-        keys.map(async (key) => [key, await store.get(key)] as const),
-      );
-      return new Map(
-        found.flatMap(([key, stored]) => (stored === undefined ? [] : [[key, stored] as const])),
-      );
-    });
-  }
-  readonly lossyIndex = {
-    isWhole: () => this.server.ask(async () => true),
-    scan: (cursor?: string) => this.server.ask(async (store) => store.every(cursor)),
-  };
-  async announceEnd(key: string, reason: string): Promise<void> {
-    await this.server
-      .ask(async () => {
-        for (const watcher of this.server.watchers) watcher.ended(key, reason);
-      })
-      .catch(() => undefined);
-  }
-  watchEnds(watcher: EndWatcher): () => void {
-    const own: EndWatcher = {
-      ended: (key, reason) => watcher.ended(key, reason),
-      connected: (isConnected) => watcher.connected(isConnected),
-    };
-    this.server.watchers.add(own);
-    void moment().then(() => own.connected(!this.server.isAway));
-    return () => void this.server.watchers.delete(own);
-  }
-}
-
-/** With all powers. */
-export function underTest(
-  open: new (server: Server) => SessionStore,
-  timeLimit = 2_000,
-  afterOutage?: (server: Server) => void,
-): StoreUnderTest {
-  const clock = new StoppedClock();
-  const server = new Server(clock);
-  return {
-    store: new open(server),
-    now: () => clock.seconds,
-    advance: async (seconds) => void (clock.seconds += seconds),
-    timeLimit,
-    another: () => new open(server),
-    outage: {
-      begin: async () => void (server.isAway = true),
-      async end() {
-        server.isAway = false;
-        afterOutage?.(server);
-      },
-    },
-  };
-}
-
-/** The one that meets every requirement. */
-export const soundClient = (): StoreUnderTest => underTest(Client);
+// Shared stores that are broken on purpose, each in one way that only several processes or an outage
+// bring to light.
 
 function broken(
   name: string,
@@ -149,7 +18,7 @@ function broken(
 }
 
 /** Lets one call at a time through: what a process can do against itself, and against no other. */
-class TakingTurns extends Client {
+class TakingTurns extends SharedStore {
   #last: Promise<unknown> = Promise.resolve();
   protected inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(work);
@@ -159,7 +28,7 @@ class TakingTurns extends Client {
 }
 
 /** Remembers what it has read, until it writes itself. */
-class Remembering extends Client {
+class Remembering extends SharedStore {
   protected readonly known = new Map<string, Stored>();
   override async get(key: string) {
     const known = this.known.get(key);
@@ -182,7 +51,7 @@ class Remembering extends Client {
   }
 }
 
-export const brokenClients: readonly BrokenStore[] = [
+export const brokenSharedStores: readonly BrokenStore[] = [
   broken(
     "compares and sets under a lock of its own process",
     ["processes", "of many replaces at once over"],
@@ -245,7 +114,7 @@ export const brokenClients: readonly BrokenStore[] = [
       override async get(key: string) {
         const [remembered, stored] = [
           this.known.get(key),
-          await Client.prototype.get.call(this, key),
+          await SharedStore.prototype.get.call(this, key),
         ];
         if (stored) this.known.set(key, stored);
         return (
@@ -283,7 +152,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "keeps stamps in its own process, to write them later",
     ["processes", "a time stamp by one store"],
     ["expiry", "idle", "everywhere"],
-    class extends Client {
+    class extends SharedStore {
       readonly #stamps = new Map<string, { lastActive: number | null; expiresAt: number }[]>();
       override async get(key: string) {
         return this.server.ask(async (store) => {
@@ -309,7 +178,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "keeps the index of subjects in its own process",
     ["processes", "each store lists what the other"],
     ["everywhere"],
-    class extends Client {
+    class extends SharedStore {
       readonly #keys = new Set<string>();
       override insert(key: string, entry: Entry) {
         this.#keys.add(key);
@@ -325,7 +194,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "says inProcess, and is handed records in the clear",
     ["processes", "a store that another process can"],
     ["secrecy"],
-    class extends Client {
+    class extends SharedStore {
       override readonly inProcess = true;
     },
   ),
@@ -333,7 +202,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "takes an outage for an empty store",
     ["outage", "every method rejects in time, and"],
     [7],
-    class extends Client {
+    class extends SharedStore {
       override get(key: string) {
         return super.get(key).catch(() => undefined);
       }
@@ -346,7 +215,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "waits for its server for ever",
     ["outage", "every method rejects in time, and"],
     [7],
-    class extends Client {
+    class extends SharedStore {
       override async get(key: string): Promise<Stored | undefined> {
         return this.server.isAway ? new Promise<undefined>(() => undefined) : super.get(key);
       }
@@ -357,7 +226,7 @@ export const brokenClients: readonly BrokenStore[] = [
     "rejects with a text",
     ["outage", "every method rejects in time, and"],
     [7],
-    class extends Client {
+    class extends SharedStore {
       override async get(key: string) {
         if (this.server.isAway) throw "away";
         return super.get(key);
@@ -369,7 +238,7 @@ export const brokenClients: readonly BrokenStore[] = [
       `queues each ${method} during an outage and does it after`,
       ["outage", "after an outage, no refused operation"],
       [7],
-      class extends Client {
+      class extends SharedStore {
         readonly #queue: (() => Promise<unknown>)[] = [];
         #queued<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
           if (this.server.isAway && name === method) this.#queue.push(work);
@@ -398,15 +267,15 @@ export const brokenClients: readonly BrokenStore[] = [
     "loses everything with its server",
     ["outage", "after an outage, every entry still"],
     [7],
-    Client,
+    SharedStore,
     undefined,
-    (server) => (server.store = new Shared(server.clock)),
+    (server) => (server.store = new ServerData(server.clock)),
   ),
   broken(
     "shows in its errors what was to be written",
     ["outage", "no error contains the data of"],
     ["secrecy"],
-    class extends Client {
+    class extends SharedStore {
       override replace(key: string, entry: Entry, version: string) {
         return super.replace(key, entry, version).catch((cause: unknown) => {
           throw new Error("The command failed.", {
