@@ -5,7 +5,7 @@ import { chromium } from "playwright-core";
 import { DARK, favicon, LIGHT, mark, socialPage } from "../site/brand/brand.mjs";
 import { OUTCOME, title } from "../site/diagrams/race.mjs";
 import { needPackages } from "./framework-install.mjs";
-import { packageFolder } from "./lock-files.mjs";
+import { packageFolder } from "./locked-packages.mjs";
 import { root } from "./run.mjs";
 
 const folder = path.join(root, "site/public");

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { isShipped } from "./entries.mjs";
 import { needPackages } from "./framework-install.mjs";
-import { packageProgram } from "./lock-files.mjs";
+import { packageProgram } from "./locked-packages.mjs";
 import { packConformance, packFolder, packPackage } from "./pack-package.mjs";
 import { failingConsumers } from "./package-consumers.mjs";
 import { failingDeclarations } from "./package-declarations.mjs";

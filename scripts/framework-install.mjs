@@ -9,7 +9,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { lockOf } from "./lock-files.mjs";
+import { lockOf } from "./locked-packages.mjs";
 import { root } from "./run.mjs";
 import { withFileLock } from "./file-lock.mjs";
 
@@ -80,7 +80,7 @@ export async function needPackages(name, env = process.env) {
 }
 
 /**
- * @param {import("./lock-files.mjs").Lock} lock
+ * @param {import("./locked-packages.mjs").Lock} lock
  * @returns {string} another one after each change that asks for another installation
  */
 function fingerprint({ folder, packages }) {

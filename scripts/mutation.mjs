@@ -13,7 +13,7 @@ import path from "node:path";
 import { commitNow } from "./evidence/commits.mjs";
 import { withFigures } from "./evidence/page.mjs";
 import { needPackages } from "./framework-install.mjs";
-import { packageProgram } from "./lock-files.mjs";
+import { packageProgram } from "./locked-packages.mjs";
 import { DECIDING_FILES, readEvidence, recordRun } from "./mutation-report.mjs";
 import { headline, readJson, root } from "./run.mjs";
 

@@ -8,7 +8,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { packageEntries } from "./entries.mjs";
 import { needPackages } from "./framework-install.mjs";
-import { packageProgram } from "./lock-files.mjs";
+import { packageProgram } from "./locked-packages.mjs";
 
 /** What the application prints: the probe's response for a signed-out browser, twice. */
 const PRINTED =

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DETAIL_FIELDS, EVENT_FIELDS, EVENT_TABLE, LINE_FIELDS } from "./event-tables.mjs";
-import { lockedVersion } from "./lock-files.mjs";
+import { lockedVersion } from "./locked-packages.mjs";
 import { root } from "./run.mjs";
 
 /** The names of the files in docs/tables/. */

@@ -5,7 +5,7 @@
 //   npm run site -- --port=8080   default 4173, or the next free one
 import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
-import { packageProgram } from "./lock-files.mjs";
+import { packageProgram } from "./locked-packages.mjs";
 import { missingAddresses, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 import { copyPages, finishSite } from "./site-pages.mjs";

@@ -1,7 +1,7 @@
 // The packages that a peer adds to a bare framework.
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import { lockOf, placesOf } from "../../scripts/lock-files.mjs";
+import { lockOf, placesOf } from "../../scripts/locked-packages.mjs";
 
 /**
  * Reads the lock file, which has nested packages under the path of the package that needs them.

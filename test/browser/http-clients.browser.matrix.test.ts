@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { lockedVersion } from "../../scripts/lock-files.mjs";
+import { lockedVersion } from "../../scripts/locked-packages.mjs";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { PATIENCE } from "./browser.js";
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import path from "node:path";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../adapters/applications/listen.js";

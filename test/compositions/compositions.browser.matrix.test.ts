@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { rolldown, type Plugin } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 // The compositions of examples/vue and examples/svelte, over the real client, in components in a

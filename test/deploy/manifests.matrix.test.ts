@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 import {
   documents,
   installed,

@@ -6,7 +6,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageProgram } from "../../scripts/lock-files.mjs";
+import { packageProgram } from "../../scripts/locked-packages.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { pageWithLinks } from "../../scripts/project-links.mjs";
 import { buildPackage } from "../support/build.js";

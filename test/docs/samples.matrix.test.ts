@@ -14,7 +14,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 import { packConformance, packPackage } from "../../scripts/pack-package.mjs";
 import { codeBlocks, pages } from "../../scripts/snippets.mjs";
 import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";

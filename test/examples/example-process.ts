@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { lockOf, placesOf } from "../../scripts/lock-files.mjs";
+import { lockOf, placesOf } from "../../scripts/locked-packages.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";

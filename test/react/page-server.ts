@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { rolldown } from "rolldown";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 /** Strict: the package needs no inline script and no inline style. */

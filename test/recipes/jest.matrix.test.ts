@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packageFolder } from "../../scripts/lock-files.mjs";
+import { packageFolder } from "../../scripts/locked-packages.mjs";
 import { installPackage, PackedPackage } from "../examples/example-process.js";
 import { canRun, PREPARATION } from "./recipe.js";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { lockedVersion } from "../../scripts/lock-files.mjs";
+import { lockedVersion } from "../../scripts/locked-packages.mjs";
 import { blocksOf, folderOf, sectionOf } from "./recipe.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageProgram } from "../../scripts/lock-files.mjs";
+import { packageProgram } from "../../scripts/locked-packages.mjs";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { PackedPackage, installPackage } from "../examples/example-process.js";
 import { freePort } from "../support/free-port.js";

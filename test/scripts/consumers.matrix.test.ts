@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageProgram } from "../../scripts/lock-files.mjs";
+import { packageProgram } from "../../scripts/locked-packages.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { buildPackage } from "../support/build.js";
 

@@ -7,7 +7,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { packageProgram } from "../../scripts/lock-files.mjs";
+import { packageProgram } from "../../scripts/locked-packages.mjs";
 
 // The workflows run only on GitHub. Here, their form is checked, and what protects a release.
 

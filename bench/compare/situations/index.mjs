@@ -4,7 +4,7 @@ import { noKeys, outages } from "./outages.mjs";
 import { races, slowResponse } from "./race.mjs";
 
 /**
- * @typedef {import("../page.mjs").Outcome} Outcome
+ * @typedef {import("../report.mjs").Outcome} Outcome
  *
  * @typedef {object} Situation
  * @property {string} key

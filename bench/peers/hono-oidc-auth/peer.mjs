@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { needPackages } from "../../../scripts/framework-install.mjs";
-import { packageFolder } from "../../../scripts/lock-files.mjs";
+import { packageFolder } from "../../../scripts/locked-packages.mjs";
 import { addedPackages } from "../../compare/size.mjs";
 
 const folder = import.meta.dirname;

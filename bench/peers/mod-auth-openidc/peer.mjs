@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { behind } from "../behind.mjs";
+import { programBehindProxy } from "../program-behind-proxy.mjs";
 import { apache, moduleSize, moduleVersion, unpackPackages } from "./packages.mjs";
 
 const DOCUMENTATION = "https://github.com/OpenIDC/mod_auth_openidc";
@@ -41,11 +41,11 @@ export const peer = {
   async start(options) {
     const upstream = await options.freePort();
     const headers = { token: "oidc_access_token", user: "oidc_claim_sub" };
-    return [behind(options, upstream, headers), proxy(options, upstream)];
+    return [programBehindProxy(options, upstream, headers), proxy(options, upstream)];
   },
   async bare(options) {
     const upstream = await options.freePort();
-    return [behind(options, upstream), proxy(options, upstream, true)];
+    return [programBehindProxy(options, upstream), proxy(options, upstream, true)];
   },
   paths: {
     login: "/login",

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { behind } from "../behind.mjs";
+import { programBehindProxy } from "../program-behind-proxy.mjs";
 import { binary, build, builtModules, builtVersion } from "./binary.mjs";
 
 const DOCUMENTATION = "https://oauth2-proxy.github.io/oauth2-proxy";
@@ -43,12 +43,12 @@ export const peer = {
   async start(options) {
     const upstream = await options.freePort();
     const headers = { token: "x-forwarded-access-token", user: "x-forwarded-user" };
-    return [behind(options, upstream, headers), proxy(options, upstream)];
+    return [programBehindProxy(options, upstream, headers), proxy(options, upstream)];
   },
   async bare(options) {
     const upstream = await options.freePort();
     return [
-      behind(options, upstream),
+      programBehindProxy(options, upstream),
       proxy(options, upstream, {
         OAUTH2_PROXY_SKIP_AUTH_ROUTES: "^/",
         OAUTH2_PROXY_SESSION_STORE_TYPE: "cookie",

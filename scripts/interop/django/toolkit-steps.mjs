@@ -6,7 +6,7 @@ import { killedProcessStep, refreshRaceStep } from "../steps/refresh-race.mjs";
 import { lostResponseStep, usedTokenStep } from "../steps/refresh-tokens.mjs";
 import { notRevokedStep, revocationStep } from "../steps/revocation.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
-import { settledAt } from "../steps/settled.mjs";
+import { wrongStatusAfterExpiry } from "../status-after-expiry.mjs";
 import {
   bareSignInStep,
   groupsStep,
@@ -168,7 +168,7 @@ function otherBrowserStep({ key, title, status }) {
         await beginLogout(tab.page, origin);
         await confirmLogout(tab.page);
         await tab.page.waitForURL((url) => url.origin === origin);
-        return settledAt(other, status);
+        return wrongStatusAfterExpiry(other, status);
       }),
   };
 }

@@ -3,7 +3,7 @@ import { withRecorder } from "../application/token-recorder.mjs";
 import { stoppedStep } from "../steps/outage.mjs";
 import { lostResponseStep, usedTokenStep } from "../steps/refresh-tokens.mjs";
 import { revokedStep } from "../steps/revoked.mjs";
-import { settledAt } from "../steps/settled.mjs";
+import { wrongStatusAfterExpiry } from "../status-after-expiry.mjs";
 import { keyOf } from "../steps/signing-key.mjs";
 
 /** @type {readonly import("../servers.mjs").Step[]} */
@@ -39,7 +39,7 @@ export const TOKEN_STEPS = [
         const tab = await newTab();
         await tab.signIn("grace");
         if (keyOf(issued.at(-1)) === old) return "the sign-in still has the old key";
-        return settledAt(tab, 200);
+        return wrongStatusAfterExpiry(tab, 200);
       }),
   },
   {
@@ -68,6 +68,6 @@ function refreshWithNewKey(stage, { isOldRemoved }) {
     await tab.signIn();
     await admin.newSigningKey();
     if (isOldRemoved) await admin.removeSigningKey(keyOf(issued.at(-1)));
-    return settledAt(tab, 200);
+    return wrongStatusAfterExpiry(tab, 200);
   });
 }

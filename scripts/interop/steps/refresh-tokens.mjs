@@ -1,6 +1,6 @@
 // Refresh tokens that a thief uses, or whose successor is lost on its way.
 import { withRecorder } from "../application/token-recorder.mjs";
-import { settledAt } from "./settled.mjs";
+import { wrongStatusAfterExpiry } from "../status-after-expiry.mjs";
 
 /**
  * @typedef {object} TokenStep
@@ -31,7 +31,7 @@ export function usedTokenStep({ key, title, status: expected, application = {}, 
         const { status, error } = await refreshByHand(provider, env, issued[0]);
         if (status !== 400 || error !== (step.error ?? "invalid_grant"))
           return `the provider answers ${status} ${error} to the used token`;
-        return settledAt(tab, expected);
+        return wrongStatusAfterExpiry(tab, expected);
       }),
   };
 }
@@ -52,7 +52,7 @@ export function lostResponseStep({ key, title, status, application = {} }) {
         await tab.signIn();
         await tab.untilExpired();
         loseNext();
-        return settledAt(tab, status);
+        return wrongStatusAfterExpiry(tab, status);
       }),
   };
 }

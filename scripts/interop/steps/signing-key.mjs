@@ -1,6 +1,6 @@
 // A signing key that the provider replaces.
 import { withRecorder } from "../application/token-recorder.mjs";
-import { settledAt } from "./settled.mjs";
+import { wrongStatusAfterExpiry } from "../status-after-expiry.mjs";
 
 /**
  * @param {object} step
@@ -19,7 +19,7 @@ export function signingKeyStep({ key, title, replace }) {
         await tab.signIn("ada");
         const old = keyOf(issued.at(-1));
         await replace(stage.server);
-        const wrong = await settledAt(tab, 200);
+        const wrong = await wrongStatusAfterExpiry(tab, 200);
         if (wrong !== undefined) return `${wrong} at the next refresh`;
         await (await newTab()).signIn("grace");
         return keyOf(issued.at(-1)) === old ? "the sign-in still has the old key" : undefined;

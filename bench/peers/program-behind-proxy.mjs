@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
  * @param {{ token: string, user: string }} [headers] of the proxy, in lower case; none without
  *   sign-in
  */
-export function behind({ apiUrl }, port, headers = { token: "none", user: "none" }) {
+export function programBehindProxy({ apiUrl }, port, headers = { token: "none", user: "none" }) {
   return {
     command: process.execPath,
-    args: [fileURLToPath(new URL("../compare/behind.mjs", import.meta.url))],
+    args: [fileURLToPath(new URL("../compare/application-behind-proxy.mjs", import.meta.url))],
     env: {
       PORT: String(port),
       API_URL: apiUrl,

@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { isShipped, packageEntries } from "../../scripts/entries.mjs";
-import { misplacedModules, modulesOf } from "../../scripts/published.mjs";
+import { misplacedModules, modulesOf } from "../../scripts/loaded-modules.mjs";
 import { stagePackage } from "../../scripts/stage-package.mjs";
 import { buildPackage } from "../support/build.js";
 
