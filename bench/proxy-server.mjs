@@ -63,6 +63,63 @@ const kinds = {
     return { server: server.listen(0, "127.0.0.1") };
   },
 
+  /** As `node-plain`, over undici's lowest interface. */
+  async "node-undici-dispatch"() {
+    const { Pool } = library("undici");
+    const pool = new Pool(`http://127.0.0.1:${upstream}`, { bodyTimeout: 0, headersTimeout: 0 });
+    const server = createServer((request, response) => {
+      const path = `/v2/${request.url.slice(PATH.length)}`;
+      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
+      const headers = [
+        ...["accept", accept, "user-agent", userAgent],
+        ...["authorization", "Bearer a token of the benchmark"],
+      ];
+      pool.dispatch(
+        { method: request.method, path, headers },
+        {
+          onRequestStart(controller) {
+            response.on("drain", () => controller.resume());
+          },
+          onResponseStart(controller, status, incoming) {
+            response.writeHead(status, incoming);
+          },
+          onResponseData(controller, chunk) {
+            if (!response.write(chunk)) controller.pause();
+          },
+          onResponseEnd() {
+            response.end();
+          },
+          onResponseError() {
+            response.destroy();
+          },
+        },
+      );
+    });
+    return { server: server.listen(0, "127.0.0.1") };
+  },
+
+  async "node-undici-request"() {
+    const { Pool } = library("undici");
+    const pool = new Pool(`http://127.0.0.1:${upstream}`, { bodyTimeout: 0, headersTimeout: 0 });
+    const server = createServer((request, response) => {
+      const path = `/v2/${request.url.slice(PATH.length)}`;
+      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
+      const headers = {
+        accept,
+        "user-agent": userAgent,
+        authorization: "Bearer a token of the benchmark",
+      };
+      pool.request({ method: request.method, path, headers }).then(
+        ({ statusCode, headers: incoming, body }) => {
+          response.writeHead(statusCode, incoming);
+          body.pipe(response);
+        },
+        () => response.destroy(),
+      );
+    });
+    return { server: server.listen(0, "127.0.0.1") };
+  },
+
   async "node-http-proxy-3"() {
     const { createProxyServer } = library("http-proxy-3");
     // Without an agent, it opens a connection for each request.

@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
-//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,in-process,postgres-reads] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
+//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process,postgres-reads] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
 //   --write keeps what was measured in docs/evidence/performance.json, except of a quick run
 //   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,request,proxy] compares this build
 //     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
@@ -29,6 +29,7 @@ import { sessions } from "./cases/sessions.mjs";
 import { abandoned } from "./cases/abandoned.mjs";
 import { storm } from "./cases/storm.mjs";
 import { stores } from "./cases/stores.mjs";
+import { transports } from "./cases/transports.mjs";
 import { startChild } from "./children.mjs";
 import { keepCases } from "./evidence.mjs";
 import { markdown } from "./report.mjs";
@@ -48,6 +49,7 @@ const CASES = {
   ends,
   browser,
   proxy,
+  transports,
   "in-process": inProcess,
   "postgres-reads": postgresReads,
 };
