@@ -1,6 +1,5 @@
 // The evidence of mutation testing: docs/evidence/mutation.json has the last run of each file, which
-// scripts/mutation.mjs records, and test/mutation-survivors.json says why a mutant that no test
-// notices changes no behaviour.
+// scripts/mutation.mjs records.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
@@ -133,12 +132,7 @@ export const DECIDING_FILES = {
 };
 
 /**
- * @typedef {{ readonly line: number, readonly column: number }} Position both counted from one
- * @typedef {{ mutatorName: string, replacement: string, status: string, location: { start: Position, end: Position } }} Mutant
- * @typedef {{ source: string, mutants: Mutant[] }} Tested what Stryker reports about a file
- * @typedef {{ file: string, why: string, mutants: Mutation[] }} Reason
- * @typedef {{ in: string, mutator: string, code: string, becomes: string }} Mutation the line it
- * begins in, trimmed; then what was put in the place of what. No line number: those move.
+ * @typedef {{ mutants: readonly { status: string }[] }} Tested what Stryker reports about a file
  * @typedef {object} Run the last one of a file
  * @property {string} date
  * @property {string} commit that was checked out
@@ -148,14 +142,10 @@ export const DECIDING_FILES = {
  * @property {number} survived
  * @property {number} notCovered
  * @property {number} errors
- * @property {number} explained survivors that no test could notice
  * @typedef {Readonly<Record<string, Run>>} Evidence
  */
 
 const EVIDENCE = path.join(root, "docs/evidence/mutation.json");
-
-/** A reason that begins so says only why no test has noticed. */
-const NOT_EQUIVALENT = "Not equivalent";
 
 /** @returns {Evidence} */
 export function readEvidence() {
@@ -168,22 +158,8 @@ export function readEvidence() {
  * @param {string} file
  * @param {Tested} tested
  * @param {{ date: string, commit: string }} run
- * @returns {string[]} one line for each survivor without a reason, and each reason without survivor
  */
-export function recordRun(file, { source, mutants }, { date, commit }) {
-  const reasons = new Map(
-    readReasons(file).flatMap(({ why, mutants }) => mutants.map((each) => [keyOf(each), why])),
-  );
-  const unused = new Set(reasons.keys());
-  const missing = [];
-  let explained = 0;
-  for (const mutant of mutants.filter(({ status }) => /^(?:Survived|NoCoverage)$/.test(status))) {
-    const mutation = mutationOf(source, mutant);
-    const why = reasons.get(keyOf(mutation));
-    unused.delete(keyOf(mutation));
-    if (why === undefined) missing.push(JSON.stringify(mutation, undefined, 2));
-    else if (!why.startsWith(NOT_EQUIVALENT)) explained += 1;
-  }
+export function recordRun(file, { mutants }, { date, commit }) {
   const count = (/** @type {RegExp} */ status) =>
     mutants.filter((mutant) => status.test(mutant.status)).length;
   /** @type {Run} */
@@ -196,50 +172,10 @@ export function recordRun(file, { source, mutants }, { date, commit }) {
     survived: count(/^Survived$/),
     notCovered: count(/^NoCoverage$/),
     errors: count(/^(?:CompileError|RuntimeError|Ignored)$/),
-    explained,
   };
   const runs = { ...readEvidence(), [file]: outcome };
   const listed = Object.keys(DECIDING_FILES).flatMap((name) =>
     runs[name] === undefined ? [] : [[name, runs[name]]],
   );
   writeFileSync(EVIDENCE, `${JSON.stringify(Object.fromEntries(listed), undefined, 2)}\n`);
-  return [
-    ...missing.map((each) => `No reason in test/mutation-survivors.json for ${file}:\n${each}`),
-    ...[...unused].map((key) => `A reason for ${file} that no survivor needs: ${key}`),
-  ];
-}
-
-/** @param {string} file */
-function readReasons(file) {
-  const all = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
-  return all.filter((reason) => reason.file === file);
-}
-
-/**
- * @param {string} source
- * @param {Mutant} mutant
- * @returns {Mutation}
- */
-function mutationOf(source, { mutatorName, replacement, location: { start, end } }) {
-  const lines = source.split("\n");
-  const touched = lines.slice(start.line - 1, end.line);
-  const last = touched.length - 1;
-  touched[last] = /** @type {string} */ (touched[last]).slice(0, end.column - 1);
-  touched[0] = /** @type {string} */ (touched[0]).slice(start.column - 1);
-  return {
-    in: String(lines[start.line - 1]).trim(),
-    mutator: mutatorName,
-    code: onOneLine(touched.join("\n")),
-    becomes: onOneLine(replacement),
-  };
-}
-
-/** @param {string} code */
-function onOneLine(code) {
-  return code.replace(/\s+/g, " ").trim();
-}
-
-/** @param {Mutation} mutation */
-function keyOf({ in: line, mutator, code, becomes }) {
-  return JSON.stringify([line, mutator, code, becomes]);
 }
