@@ -28,12 +28,10 @@ export function misplacedModules(files, entries) {
 
 /**
  * @param {string} text a file of dist/
- * @param {number} [line] the first line is 1
- * @returns {string[]} the modules of src/ that are in the file, up to the line
+ * @returns {string[]} the modules of src/ that are in the file
  */
-export function modulesOf(text, line = Number.POSITIVE_INFINITY) {
-  const lines = text.split("\n").slice(0, line);
-  return lines.flatMap((one) => /^\/\/ (src\/\S+\.ts)$/.exec(one)?.[1] ?? []);
+export function modulesOf(text) {
+  return text.split("\n").flatMap((one) => /^\/\/ (src\/\S+\.ts)$/.exec(one)?.[1] ?? []);
 }
 
 /**

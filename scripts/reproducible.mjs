@@ -60,7 +60,7 @@ function assertSame(one, other) {
  * @param {string} other
  * @returns {string[]} the files that only one of the folders has, or that have another content
  */
-export function differingFiles(one, other) {
+function differingFiles(one, other) {
   const files = new Set([one, other].flatMap((folder) => filesIn(folder)));
   const read = (/** @type {string} */ file) => (existsSync(file) ? readFileSync(file) : undefined);
   return [...files].toSorted().filter((file) => {
