@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
-//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process,postgres-reads] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
+//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
 //   --write keeps what was measured in docs/evidence/performance.json, except of a quick run
 //   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,request,proxy] compares this build
 //     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
@@ -20,7 +20,6 @@ import { hosts } from "./cases/frameworks.mjs";
 import { imports } from "./cases/imports.mjs";
 import { inProcess } from "./cases/in-process.mjs";
 import { loop } from "./cases/loop.mjs";
-import { postgresReads } from "./cases/postgres-reads.mjs";
 import { probe } from "./cases/probe.mjs";
 import { proxy } from "./cases/proxy.mjs";
 import { refresh } from "./cases/refresh.mjs";
@@ -51,7 +50,6 @@ const CASES = {
   proxy,
   transports,
   "in-process": inProcess,
-  "postgres-reads": postgresReads,
 };
 
 const { values: flags } = parseArgs({
@@ -80,8 +78,6 @@ const settings = {
   inProcessCalls: flags.quick ? 5_000 : 20_000,
   importRounds: flags.quick ? 5 : 21,
   storeCounts: flags.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000],
-  readRecords: flags.quick ? 5_000 : 100_000,
-  reads: flags.quick ? 2_000 : 5_000,
   stormSessions: flags.quick ? 1_000 : 10_000,
   sweptEntries: flags.quick ? 10_000 : 100_000,
   loopMilliseconds: flags.quick ? 1_000 : 5_000,
