@@ -1,6 +1,4 @@
-// The rules of ESLint that hold docs/contributing/grammar.md. They need no types, so
-// scripts/check-grammar.mjs runs them in seconds.
-import path from "node:path";
+// The rules of ESLint that hold docs/contributing/grammar.md.
 
 /** @typedef {import("eslint").Rule.RuleModule} RuleModule */
 /** @typedef {import("eslint").Rule.RuleContext} RuleContext */
@@ -87,122 +85,6 @@ function startOf({ loc }) {
   return { start: { line, column }, end: { line, column: column + 1 } };
 }
 
-/**
- * A parameter's type is an interface with a name: `Pick` and `Omit` of a type that another folder
- * of src/ declares, and `ReturnType<typeof createX>`, hide what a reader wants to open.
- *
- * @type {RuleModule}
- */
-const declaredTypes = {
-  meta: {
-    type: "suggestion",
-    schema: [],
-    messages: {
-      picked: "{{utility}}<{{name}}> of {{room}}: declare an interface with the members you need.",
-      returned: "ReturnType<typeof {{name}}>: declare the interface that the function returns.",
-    },
-  },
-  create(context) {
-    /** @type {Map<string, string>} */
-    const foreign = new Map();
-    const room = roomOf(context.filename);
-    return {
-      ImportDeclaration(node) {
-        const address = String(node.source.value);
-        if (!address.startsWith(".")) return;
-        const other = roomOf(path.resolve(path.dirname(context.filename), address));
-        if (other === undefined || other === room) return;
-        for (const { local } of node.specifiers) foreign.set(local.name, other);
-      },
-      TSTypeReference(/** @type {AnyNode} */ node) {
-        const utility = node.typeName.name;
-        const [first] = node.typeArguments?.params ?? [];
-        if (utility === "ReturnType" && first?.type === "TSTypeQuery") {
-          const { name } = first.exprName;
-          if (/^create[A-Z]/.test(name ?? ""))
-            context.report({ node, messageId: "returned", data: { name } });
-        }
-        const name = first?.typeName?.name;
-        const other = foreign.get(name);
-        if ((utility === "Pick" || utility === "Omit") && other !== undefined)
-          context.report({ node, messageId: "picked", data: { utility, name, room: other } });
-      },
-    };
-  },
-};
-
-/**
- * @param {string} file
- * @returns {string | undefined} the folder of src/ that contains the file
- */
-export function roomOf(file) {
-  return /(?:^|[/\\])src[/\\]([^/\\]+)[/\\]/.exec(file)?.[1];
-}
-
-/**
- * How a constant's name says what its number counts: a unit after a noun (`REFUSAL_SECONDS`,
- * `MAX_BODY_BYTES`), or the plural of what is counted (`MAX_USED_STATES`).
- */
-const UNITS =
-  /^(?:MS|SECONDS|MINUTES|HOURS|DAYS|BYTES|BITS|LENGTH|CODE_POINTS|DIGITS|VERSION|ID|AT|RATIO|SHARE|FACTOR|PAGE)$/;
-/** What such a name needs besides its unit. */
-const NOT_NOUNS =
-  /^(?:MAX|MIN|MOST|LEAST|LONGEST|SHORTEST|FIRST|LAST|LATEST|DEFAULT|WHOLE|MANY|LONG|VERY)$/;
-
-/** @type {RuleModule} */
-const namedUnits = {
-  meta: {
-    type: "suggestion",
-    schema: [],
-    messages: {
-      unit: "{{name}} doesn't say what its number counts. End it with a unit (…_MS, …_SECONDS, …_BYTES, …_LENGTH) or the plural of what is counted.",
-      noun: "{{name}} has a unit, but doesn't say of what: write a noun before it.",
-      milliseconds: "{{name}}: the unit is written MS.",
-    },
-  },
-  create(context) {
-    return {
-      VariableDeclarator(node) {
-        if (node.id.type !== "Identifier" || !/^[A-Z][A-Z0-9_]*$/.test(node.id.name)) return;
-        if (node.init?.type === undefined || !isNumber(node.init)) return;
-        const { name } = node.id;
-        const messageId = wrongWith(name);
-        if (messageId !== undefined) context.report({ node: node.id, messageId, data: { name } });
-      },
-    };
-  },
-};
-
-/**
- * @param {string} name
- * @returns {"unit" | "noun" | "milliseconds" | undefined}
- */
-function wrongWith(name) {
-  const words = name.replace("CODE_POINTS", "CODEPOINTS").split("_");
-  const last = words.at(-1) ?? "";
-  if (last === "MILLISECONDS") return "milliseconds";
-  const isUnit = UNITS.test(last) || last === "CODEPOINTS";
-  if (!isUnit) {
-    // The plural of what is counted is a noun already.
-    return /[A-Z]{2}S$/.test(last) && !last.endsWith("SS") ? undefined : "unit";
-  }
-  return words.slice(0, -1).some((word) => !NOT_NOUNS.test(word)) ? undefined : "noun";
-}
-
-/**
- * @param {AnyNode} node
- * @returns {boolean} whether it is a number that is written here, or arithmetic
- */
-function isNumber(node) {
-  if (node.type === "Literal") return typeof node.value === "number";
-  if (node.type === "UnaryExpression") return node.operator === "-" && isNumber(node.argument);
-  return (
-    node.type === "BinaryExpression" &&
-    /^(?:[-*/]|\*\*)$/.test(node.operator) &&
-    (isNumber(node.left) || isNumber(node.right))
-  );
-}
-
 /** The order of imports: Node's modules, packages, folders above, this folder; then by address. */
 const GROUPS = [/^node:/, /^(?!\.)/, /^\.\.\//, /^\.\//];
 
@@ -271,8 +153,6 @@ function byAddress(one, other) {
 export const grammar = {
   rules: {
     "max-own-lines": maxOwnLines,
-    "declared-types": declaredTypes,
-    "named-units": namedUnits,
     "sorted-imports": sortedImports,
   },
 };

@@ -209,6 +209,7 @@ function createTokenAccessors<FrameworkRequest extends object>(
       if (token !== null) keepPrivate(parts, raw);
       return token;
     },
+    // eslint-disable-next-line @typescript-eslint/max-params -- `auth.fetchApi()` is public.
     async fetchApi(raw, name, path, init = {}) {
       const { session } = openedOf(raw);
       const component = ready();

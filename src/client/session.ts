@@ -81,6 +81,7 @@ export interface Session<ClientData extends object> {
  * Returns the session of a page. The functions of `session-reducer.ts` decide what an event makes
  * of the tab; here is the time, and what reaches the server, the other tabs and the application.
  */
+// eslint-disable-next-line grammar/max-own-lines -- Shared state in closures costs the fewest bytes.
 export function startSession<ClientData extends object>(
   options: ClientOptions<ClientData>,
   env: Environment,

@@ -43,6 +43,7 @@ export type AnyGuardResponses = Readonly<
  *   them
  * @returns what the function returns; rejects with what it throws
  */
+// eslint-disable-next-line @typescript-eslint/max-params -- `idpauth/adapter` exports it.
 export async function respondToBlocked<Result>(
   kind: string,
   responses: AnyGuardResponses,

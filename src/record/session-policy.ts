@@ -85,6 +85,7 @@ type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
  * The first session limit that these stamps exceed.
  * @param expiry the claim `session_expiry`; undefined: none
  */
+// eslint-disable-next-line @typescript-eslint/max-params -- No object for each guarded request.
 function limitReached(
   stamps: Stamps,
   expiry: unknown,
@@ -106,6 +107,7 @@ function limitReached(
 }
 
 /** Whether a session with these stamps exceeds no session limit. */
+// eslint-disable-next-line @typescript-eslint/max-params -- No object for each guarded request.
 export function isWithinLimits(
   stamps: Stamps,
   expiry: unknown,

@@ -156,7 +156,7 @@ export function idpAuth<
     },
     routes,
     eventStream: eventStreamTo(openEventStream),
-    // Express knows an error handler by its four parameters.
+    // eslint-disable-next-line @typescript-eslint/max-params -- Express knows an error handler by its four.
     errorHandler(error: unknown, request, response, next) {
       const reply = response.headersSent ? undefined : uncaught(error, request);
       if (reply === undefined) {

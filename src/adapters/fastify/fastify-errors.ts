@@ -13,11 +13,13 @@ import { setReplyHead, type AnyFastifyRequest } from "./fastify-message.js";
 export function errorHooks(uncaught: IdpAuth<AnyFastifyRequest>["uncaught"]) {
   const failed = new WeakMap<FastifyReply, IdpAuthError>();
 
+  // eslint-disable-next-line @typescript-eslint/max-params -- Fastify calls it with four.
   const onError: onErrorHookHandler = (_request, reply, error, done) => {
     if (error instanceof IdpAuthError) failed.set(reply, error);
     done();
   };
 
+  // eslint-disable-next-line @typescript-eslint/max-params -- Fastify calls it with four.
   const onSend: onSendHookHandler = (request: FastifyRequest, reply, payload, done) => {
     const error = failed.get(reply);
     const own = error && isFastifysOwn(payload, error) ? uncaught(error, request) : undefined;
