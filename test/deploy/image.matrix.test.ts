@@ -151,27 +151,6 @@ describe.skipIf(!installed || !hasRedis).each([
     }
   });
 
-  // This test's own reading of a Dockerfile refuses what Docker would.
-  if (framework === "express")
-    it.each([
-      ["an unknown instruction", "CMD [", "ENTRYPOINT ["],
-      ["a stage that doesn't exist", "--from=dependencies", "--from=packages"],
-      ["a file that `.dockerignore` excludes", "package.json server.mjs", ".env server.mjs"],
-      ["a command that fails", "npm ci --omit=dev", "npm ci --omit=dev && exit 3"],
-      ["an unknown user", "USER node", "USER nodejs"],
-    ])("with %s can't be built", async (_what, line, instead) => {
-      const wrong = path.join(folder, "wrong");
-      mkdirSync(wrong);
-      const text = dockerfile.replace(line, instead);
-      expect(text).not.toBe(dockerfile);
-      // Only the failing command needs packages.
-      const quick = text.replace("npm ci --omit=dev &&", "mkdir node_modules &&");
-      const short = quick.replace(/^RUN npm .*$/m, "RUN mkdir node_modules");
-      const context = path.join(folder, "context/app");
-      await expect(buildImage({ dockerfile: short, context, folder: wrong })).rejects.toThrow();
-      rmSync(wrong, { recursive: true });
-    });
-
   /** Runs the image's command, as a container does: with its user, environment and folder. */
   async function start(changed: Readonly<Record<string, string | undefined>> = {}) {
     const [program = "", ...args] = image.command;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -16,29 +16,10 @@ import {
   type Manifest,
 } from "./files.js";
 
-// The schemas of the files on docs/deploy/containers.md: those of Kubernetes, the Gateway API and
-// Compose, as npm packages have them.
+// The schemas of the manifests on docs/deploy/containers.md, those of Kubernetes and the Gateway API,
+// as npm packages have them; and a reader of its Dockerfile.
 
 const run = promisify(execFile);
-
-/** One wrong word for each kind of object, and for the parts that have schemas of their own. */
-const WRONG: readonly (readonly [file: string, text: string, instead: string])[] = [
-  ["deployment", "terminationGracePeriodSeconds:", "terminationGraceSeconds:"],
-  ["deployment", "readinessProbe:", "readynessProbe:"],
-  ["deployment", "httpGet: { path: /healthz, port: http }", "httpGet: { path: /healthz }"],
-  ["deployment", "containerPort: 3000", 'containerPort: "3000"'],
-  ["deployment", "secretRef: { name: app }", "secretRef: { secretName: app }"],
-  ["deployment", "allowPrivilegeEscalation:", "allowPrivilegeEscalations:"],
-  ["service", "targetPort:", "targetport:"],
-  ["service", "port: 80", "port: eighty"],
-  ["pod-disruption-budget", "maxUnavailable:", "maximumUnavailable:"],
-  ["ingress", "pathType: Prefix", "type: Prefix"],
-  ["ingress", "service: { name: app", "service: { serviceName: app"],
-  ["gateway", "gatewayClassName:", "className:"],
-  ["gateway", "certificateRefs:", "certificates:"],
-  ["gateway", "hostnames:", "hosts:"],
-  ["gateway", "backendRefs: [{ name: app, port: 80 }]", "backendRefs: [{ service: app }]"],
-];
 
 /**
  * Reports what Kubernetes would refuse. The packages' functions check required fields and values,
@@ -47,7 +28,7 @@ const WRONG: readonly (readonly [file: string, text: string, instead: string])[]
  * @returns one text for each file; empty if the file is valid
  */
 async function problems(files: readonly string[]): Promise<string[]> {
-  const all = files.map(documents);
+  const all = files.map(read).map(documents);
   const functions = await Promise.all(
     all.map(async (file) => (await Promise.all(file.map(problemOf))).join("")),
   );
@@ -114,59 +95,14 @@ async function typeErrors(all: readonly (readonly Manifest[])[]): Promise<string
 }
 
 describe.skipIf(!installed)("Kubernetes' schemas", () => {
-  it("accept every manifest, and none with a wrong or unknown field", async () => {
+  it("accept every manifest", async () => {
     expect(MANIFESTS.length).toBe(5);
-    const wrong = WRONG.map(([file, text, instead]) => {
-      const right = read(`kubernetes/${file}.yaml`);
-      expect(right).toContain(text);
-      return right.replace(text, instead);
-    });
-    const found = await problems([...MANIFESTS.map(read), ...wrong]);
-    expect(found.slice(0, MANIFESTS.length)).toEqual(MANIFESTS.map(() => ""));
-    const accepted = WRONG.filter((_, index) => found[MANIFESTS.length + index] === "");
-    expect(accepted).toEqual([]);
+    expect(await problems(MANIFESTS)).toEqual(MANIFESTS.map(() => ""));
   });
 
   it("aren't needed to find a key that is there twice: the reader of YAML refuses it", () => {
     const twice = read("kubernetes/service.yaml").replace("kind:", "kind: Service\nkind:");
     expect(() => documents(twice)).toThrow("unique");
-  });
-});
-
-describe.skipIf(!installed)("Compose's schema", () => {
-  const { default: Ajv } = load("ajv") as {
-    default: new (options: object) => {
-      compile(schema: object): ((value: unknown) => boolean) & { errors?: unknown };
-    };
-  };
-  const schema = JSON.parse(
-    readFileSync(
-      path.join(packageFolder(PACKAGES, "dclint"), "schemas/compose.schema.json"),
-      "utf8",
-    ),
-  ) as Record<string, unknown>;
-  // Its `$schema` is none of those that Ajv knows, and its formats are Compose's own.
-  const validate = new Ajv({ strict: false, validateFormats: false }).compile({
-    ...schema,
-    $schema: undefined,
-  });
-  const isValid = (text: string) => validate(documents(text)[0]);
-
-  it("accepts compose.yaml", () => {
-    expect(isValid(read("compose.yaml")), JSON.stringify(validate.errors)).toBe(true);
-  });
-
-  it.each([
-    ["services:", "service:"],
-    ["stop_grace_period:", "grace_period:"],
-    ["depends_on: [redis, keycloak]", "depends_on: redis"],
-    ["image: redis", "img: redis"],
-    ["ports: [", "port: ["],
-    ["KC_HOSTNAME: http", "KC_HOSTNAME: [http]\n      KC_OTHER: http"],
-  ])("refuses it with `%s` as `%s`", (text, instead) => {
-    const right = read("compose.yaml");
-    expect(right).toContain(text);
-    expect(isValid(right.replace(text, instead))).toBe(false);
   });
 });
 
@@ -177,16 +113,5 @@ describe.skipIf(!installed)("a reader of Dockerfiles", () => {
 
   it("accepts the Dockerfile", () => {
     expect(validate(read("Dockerfile"))).toEqual([]);
-  });
-
-  it.each([
-    ["WORKDIR", "WORKFOLDER"],
-    ["--from=", "--form="],
-    ['CMD ["node", "server.mjs"]', "CMD ['node', 'server.mjs']"],
-    ["EXPOSE 3000", "EXPOSE http"],
-  ])("refuses it with %s as %s", (text, instead) => {
-    const right = read("Dockerfile");
-    expect(right).toContain(text);
-    expect(validate(right.replace(text, instead))).not.toEqual([]);
   });
 });
