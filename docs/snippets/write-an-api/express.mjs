@@ -23,6 +23,7 @@ async function checkToken(req, res, next) {
   } catch (error) {
     if (!(error instanceof errors.JOSEError) || NO_KEYS.includes(error.code))
       return res.status(503).json({ error: "keys_unavailable" });
+    console.warn(error.code, error.message); // for example, which claim is wrong
     return refuse(res, 401, "invalid_token");
   }
   const scopes = String(res.locals.token.scope ?? "").split(" ");
