@@ -12,9 +12,10 @@ const EXAMPLE = path.join(ROOT, "examples/spa-react");
 const PAGE = readFileSync(path.join(ROOT, "docs/start/single-page-application.md"), "utf8");
 const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/about/rfc-10017.md"), "utf8");
 
-const blocks = [
-  ...PAGE.matchAll(/^`([\w./]+)`:\n\n(?:<!-- snippet: [^\n]+\n\n)?```\w+\n(.*?)^```$/gms),
-].map(([, file = "", text = ""]) => ({ file, text }));
+/** `npm run check` compares them with the page. */
+const shown = [...PAGE.matchAll(/^<!-- snippet: examples\/spa-react\/([\w./]+) -->$/gm)].map(
+  ([, file]) => file,
+);
 
 /** The rows of the table of requirements. */
 const rows = [...REQUIREMENTS.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(
@@ -38,11 +39,7 @@ describe("docs/start/single-page-application.md", () => {
           /\.(?:mjs|tsx?|html)$|^tsconfig\.json$/.test(file) &&
           !/(?:^|\/)(?:node_modules|dist)\//.test(file),
       );
-    expect(blocks.map(({ file }) => file).sort()).toEqual(sources.sort());
-  });
-
-  it.each(blocks)("$file is the example's", ({ file, text }) => {
-    expect(text).toBe(readFileSync(path.join(EXAMPLE, file), "utf8"));
+    expect(shown.sort()).toEqual(sources.sort());
   });
 
   it("names the packages of the example", () => {

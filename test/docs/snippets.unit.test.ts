@@ -1,17 +1,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { printedPage } from "../../scripts/project-links.mjs";
-import {
-  codeBlocks,
-  isForUsers,
-  pages,
-  regionOf,
-  snippetsOf,
-  withSnippets,
-} from "../../scripts/snippets.mjs";
+import { pages, regionOf, snippetsOf, withSnippets } from "../../scripts/snippets.mjs";
 
-// Where the code of the pages for users comes from, and what a test does with it.
+// Where the code of the pages for users comes from. `npm run check` compares it with the files.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
@@ -55,59 +47,7 @@ describe("a region of a file", () => {
   });
 });
 
-const blocks = pages()
-  .filter(isForUsers)
-  .flatMap((page) => codeBlocks(page, read(page)));
-const others = blocks.filter(({ snippet }) => snippet === undefined);
-
-it.each(pages().filter((page) => isForUsers(page) && snippetsOf(read(page)).length > 0))(
-  "%s shows the files of its snippets; if not, run `npm run docs`",
-  (page) => {
-    expect(printedPage(withSnippets(read(page)), page)).toBe(read(page));
-  },
-);
-
 it("a comment that names a snippet has a code block after it", () => {
   const markers = pages().flatMap((page) => read(page).match(/^ *<!-- snippet: /gm) ?? []);
   expect(markers.length).toBe(pages().flatMap((page) => snippetsOf(read(page))).length);
-});
-
-/**
- * Pages with blocks that have no file, and the test that runs these blocks as they stand on the
- * page.
- */
-const RUN_BY_PAGE_TEST: Readonly<Record<string, string>> = {
-  "README.md": "test/docs/readme.matrix.test.ts",
-  "docs/about/other-callers.md": "test/docs/apis.test.ts",
-  "docs/how-to/fetch-frameworks.md": "test/recipes/page.matrix.test.ts",
-  "docs/how-to/live-connections.md": "test/docs/live-connections.test.ts",
-  "docs/how-to/nestjs.md": "test/adapters/nestjs.matrix.test.ts",
-  "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.matrix.test.ts",
-  "docs/how-to/sessions.md": "test/docs/scaling.matrix.test.ts",
-  "docs/how-to/signing-out.md": "test/docs/scaling.matrix.test.ts",
-  "docs/how-to/testing.md": "test/docs/testing.test.ts",
-  "docs/how-to/user-table.md": "test/docs/apis.test.ts",
-  "docs/providers/auth0.md": "test/docs/application-guides.test.ts",
-  "docs/providers/cognito.md": "test/docs/application-guides.test.ts",
-  "docs/providers/entra-id.md": "test/docs/application-guides.test.ts",
-  "docs/providers/google.md": "test/docs/application-guides.test.ts",
-  "docs/providers/keycloak.md": "test/docs/application-guides.test.ts",
-  "docs/providers/okta.md": "test/docs/application-guides.test.ts",
-  "docs/providers/self-hosted.md": "test/docs/application-guides.test.ts",
-  "docs/reference/accessors.md": "test/docs/readme.matrix.test.ts",
-  "docs/reference/testing.md": "test/docs/testing.test.ts",
-  "docs/tutorial/first-test.md": "test/examples/testing.matrix.test.ts",
-  "docs/tutorial/staff-only.md": "test/docs/application-guides.test.ts",
-};
-
-describe("the blocks that don't come from a file", () => {
-  it.each(Object.entries(RUN_BY_PAGE_TEST))(
-    "%s has such blocks, and %s names the page",
-    (page, test) => {
-      expect(others.some((block) => block.page === page)).toBe(true);
-      expect(read(test)).toContain(
-        page.startsWith("docs/providers/") ? "providers/" : path.basename(page, ".md"),
-      );
-    },
-  );
 });

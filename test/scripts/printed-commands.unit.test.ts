@@ -2,12 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { pageWithCommands, withCommands } from "../../scripts/printed-commands.mjs";
-import {
-  messageWithLinks,
-  pageWithLinks,
-  printedPage,
-  printedTarball,
-} from "../../scripts/project-links.mjs";
+import { messageWithLinks, pageWithLinks, printedTarball } from "../../scripts/project-links.mjs";
 import { withoutBuildComments } from "../../scripts/site-pages.mjs";
 import { markdownFiles } from "../support/markdown-files.js";
 
@@ -104,10 +99,6 @@ it("the package counts as published once project.json has each address", () => {
 });
 
 describe("no page prints what nobody can do today", () => {
-  it.each(files)("%s has the commands in the form of project.json: if not, run `npm run docs`", (file) => {
-    expect(printedPage(read(file), file)).toBe(read(file));
-  }); // prettier-ignore
-
   it.each(files)("%s, before the addresses", (file) => {
     const text = withoutBuildComments(pageWithLinks(read(file), file, NONE, "1.2.3"));
     expect(text.match(BY_NAME)).toBeNull();
