@@ -18,16 +18,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { CONFORMANCE } from "./entries.mjs";
 import { pageWithLinks, readProject } from "./project-links.mjs";
 import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
 import { buildTwice } from "./reproducible.mjs";
 import { headline, node, npm, readJson, root } from "./run.mjs";
-
-/**
- * @typedef {{ new (options: { origin: string }): import("../src/testing/browser/cookie-browser.js").CookieBrowser }} Browser
- */
 
 /** Addresses that cannot exist (RFC 2606). */
 const EXAMPLE = {
@@ -83,9 +78,6 @@ async function prepare(project) {
     if (node(["scripts/check-package.mjs", ...unpacked]) !== 0)
       throw new Error("The check of the package failed.");
 
-    headline("Quick start: in an empty folder, with the tarball");
-    console.log(await quickStart(built));
-
     rmSync(release, { recursive: true, force: true });
     mkdirSync(release, { recursive: true });
     for (const { tarball, filename, hash } of tarballs) {
@@ -119,15 +111,6 @@ async function prepare(project) {
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
-}
-
-/** @param {import("./reproducible.mjs").Built} built */
-async function quickStart({ project, idpauth: { tarball } }) {
-  const { CookieBrowser } = /** @type {{ CookieBrowser: Browser }} */ (
-    await import(pathToFileURL(path.join(project, "build/testing/browser/cookie-browser.js")).href)
-  );
-  const { followQuickStart } = await import("./quick-start.mjs");
-  return followQuickStart(CookieBrowser, { tarball });
 }
 
 /** @param {string} file */

@@ -16,7 +16,6 @@ import { root } from "./run.mjs";
 
 /**
  * @typedef {object} Built
- * @property {string} project the folder of the first build, with `build/`
  * @property {Packed} idpauth
  * @property {Packed} conformance
  */
@@ -99,7 +98,6 @@ async function buildIn(folder, project) {
     await script("pack-package.mjs")
   );
   return {
-    project: folder,
     idpauth: unpack(packPackage(folder).tarball, path.join(folder, "unpacked/idpauth")),
     conformance: unpack(packConformance(folder).tarball, path.join(folder, "unpacked/conformance")),
   };

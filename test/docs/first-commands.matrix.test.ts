@@ -9,7 +9,9 @@ import { installFramework } from "../../scripts/framework-install.mjs";
 import { packageProgram } from "../../scripts/locked-packages.mjs";
 import { packPackage } from "../../scripts/pack-package.mjs";
 import { pageWithLinks } from "../../scripts/project-links.mjs";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
+import { choose } from "../support/choose-person.mjs";
 import { freePort } from "../support/free-port.js";
 import { startLocalRegistry, type LocalRegistry } from "../support/local-registry.js";
 
@@ -133,7 +135,8 @@ describe.each(FORMS)("in an empty folder, with %s", (form, project) => {
     const isPacked = form === "the tarball";
     // What the sentence before the first command tells the reader to do.
     if (isPacked) copyFileSync(tarball, path.join(place, path.basename(tarball)));
-    await follow(steps, place, isPacked ? {} : { npm_config_registry: registry.url });
+    const npm = isPacked ? {} : { npm_config_registry: registry.url };
+    await follow(steps, place, npm, file === "README.md" ? signIn : undefined);
     rmSync(place, { recursive: true, force: true });
   }, 600_000); // prettier-ignore
 });
@@ -201,11 +204,19 @@ function stepsOf(page: string, tab: string): Steps {
   return { commands: commands.map((line) => line.replace(/ +# .*$/, "")), files };
 }
 
-/** Runs the commands up to the first that starts the app, which then responds. */
+/** What the README's quick start asks for after its last command. */
+async function signIn(origin: string): Promise<void> {
+  const browser = new CookieBrowser({ origin });
+  const reports = await choose(browser, await browser.follow("/reports"), "Ada Lovelace");
+  expect([reports.status, reports.text]).toEqual([200, expect.stringContaining("Ada Lovelace")]);
+}
+
+/** Runs the commands up to the first that starts the app, which then responds, and is used. */
 async function follow(
   { commands, files }: Steps,
   place: string,
   settings: Readonly<Record<string, string>>,
+  use?: (origin: string) => Promise<void>,
 ): Promise<void> {
   const [providerPort, port] = [await freePort(), await freePort()];
   const origin = `http://localhost:${String(port)}`;
@@ -238,6 +249,7 @@ async function follow(
             ? await fetch(`${origin}/idpauth/session`).then((response) => response.status, () => 0)
             : output(); // prettier-ignore
         await expect.poll(status, { timeout: PATIENCE, interval: 200 }).toBe(200);
+        await use?.(origin);
         return;
       }
     }
