@@ -161,7 +161,7 @@ export function withoutTests(text) {
  * @param {string} version
  * @returns {string} the address of a version's files, empty without a repository
  */
-export function repositoryFiles({ repository }, version) {
+function repositoryFiles({ repository }, version) {
   return repository && `${repository}/blob/v${version}`;
 }
 

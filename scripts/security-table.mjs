@@ -5,7 +5,7 @@ import { readEvidence } from "./evidence/files.mjs";
 import { readJson } from "./run.mjs";
 
 /** Ids of rows: `R11`, `BCP-3`, `ASVS-7.2.4`. */
-export const ID = String.raw`[A-Z]+-?\d+(?:\.\d+)*`;
+const ID = String.raw`[A-Z]+-?\d+(?:\.\d+)*`;
 
 /** @typedef {{ readonly id: string, readonly requirement: string }} Row */
 /**

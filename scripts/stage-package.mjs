@@ -11,11 +11,9 @@ import {
   missingAddresses,
   pageWithLinks,
   printedPage,
-  repositoryFiles,
   withoutTests,
 } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
-import { withTestLinks } from "./test-links.mjs";
 
 /**
  * Takes the build as it is.
@@ -104,12 +102,7 @@ function typesWithoutExports() {
  */
 export function linkPages(folder, prefix, project, version, isBeside) {
   for (const file of filesIn(folder, /\.md$/))
-    change(folder, file, (text) => {
-      const page = prefix + file;
-      const linked = pageWithLinks(text, page, project, version, isBeside);
-      if (project.repository === "") return linked;
-      return withTestLinks(linked, page, repositoryFiles(project, version));
-    });
+    change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version, isBeside));
 }
 
 /**
