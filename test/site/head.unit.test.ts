@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { DARK, favicon, LIGHT, mark } from "../../site/brand/brand.mjs";
 import { DESCRIPTIONS } from "../../site/.vitepress/descriptions.mjs";
 import { descriptionOf, shareHead, version } from "../../site/.vitepress/head.mjs";
 import { markdownFiles } from "../support/markdown-files.js";
@@ -77,15 +76,6 @@ it("the menu has the package's version", () => {
     readFileSync(path.join(ROOT, "package.json"), "utf8"),
   ) as { version: string };
   expect(version).toBe(expected);
-});
-
-it.each([
-  ["logo-light.svg", mark(LIGHT)],
-  ["logo-dark.svg", mark(DARK)],
-  ["favicon.svg", favicon()],
-])("site/public has the newest %s", (name, expected) => {
-  // `npm run brand` writes it.
-  expect(readFileSync(path.join(ROOT, "site/public", name), "utf8")).toBe(expected);
 });
 
 it("the social image has the size that its tags say", () => {
