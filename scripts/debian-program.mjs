@@ -8,7 +8,7 @@ import path from "node:path";
 const MORE_FOLDERS = ["/usr/local/bin", "/usr/local/sbin", "/usr/sbin"];
 
 /**
- * A program's path: found, or installed by apt if root runs this.
+ * A program's path: found, or, with CI=true, installed by apt if root runs this.
  *
  * @param {string} name
  * @param {string} debianPackage
@@ -18,7 +18,10 @@ const MORE_FOLDERS = ["/usr/local/bin", "/usr/local/sbin", "/usr/sbin"];
 export async function needProgram(name, debianPackage) {
   const found = await findProgram(name);
   if (found !== undefined) return found;
-  const isPossible = process.getuid?.() === 0 && (await findProgram("apt-get")) !== undefined;
+  const isPossible =
+    process.env["CI"] === "true" &&
+    process.getuid?.() === 0 &&
+    (await findProgram("apt-get")) !== undefined;
   if (isPossible) {
     console.log(`Installing ${debianPackage} with apt-get, once …`);
     await installPackages(debianPackage);
