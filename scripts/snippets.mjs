@@ -5,7 +5,6 @@
 // fills the blocks.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { isApart } from "../site/.vitepress/sidebar.mjs";
 import { CONFORMANCE } from "./entries.mjs";
 import { root } from "./run.mjs";
 
@@ -50,14 +49,6 @@ export function otherPages() {
     `${CONFORMANCE}/README.md`,
     ...examples.filter((file) => existsSync(path.join(root, file))),
   ];
-}
-
-/**
- * @param {string} page from the project's root
- * @returns {boolean} whether it is for users, and not for maintainers or reviewers
- */
-export function isForUsers(page) {
-  return !isApart(page.replace(/^docs\//, "")) && !page.startsWith("docs/tables/");
 }
 
 /**
