@@ -118,7 +118,7 @@ async function runOne(plan, stage, suite) {
   const commit = commitNow(["src"]);
   const command = `npm run conformance -- ${key}`;
   const node = process.versions.node;
-  keepResults({
+  await keepResults({
     [key]: {
       title,
       name,

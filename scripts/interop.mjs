@@ -55,7 +55,7 @@ async function run(name) {
   const result = await ("run" in server ? server.run(isChosen) : runServer(server, isChosen));
   const isRight = result.steps.every(({ result: got, expected = "good" }) => got === expected);
   if (!isRight) process.exitCode = 1;
-  if (chosen === undefined) keepResult(name, { ...server, ...result });
+  if (chosen === undefined) await keepResult(name, { ...server, ...result });
   console.log(`\n${count(result.steps)}.`);
 }
 

@@ -1,8 +1,6 @@
 // The evidence of mutation testing: docs/evidence/mutation.json has the last run of each file, which
 // scripts/mutation.mjs records.
-import { writeFileSync } from "node:fs";
-import path from "node:path";
-import { readJson, root } from "./run.mjs";
+import { keepEvidence, readEvidence } from "./evidence/files.mjs";
 
 const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
 const REFRESH = ["test/access/refresh-attempt.unit.test.ts"];
@@ -145,21 +143,19 @@ export const DECIDING_FILES = {
  * @typedef {Readonly<Record<string, Run>>} Evidence
  */
 
-const EVIDENCE = path.join(root, "docs/evidence/mutation.json");
-
 /** @returns {Evidence} */
-export function readEvidence() {
-  return /** @type {Evidence} */ (readJson(EVIDENCE));
+export function readRuns() {
+  return readEvidence("mutation");
 }
 
 /**
- * Writes a run of a file to the evidence.
+ * Writes a run of a file to the evidence. Call it again only after the promise is resolved.
  *
  * @param {string} file
  * @param {Tested} tested
  * @param {{ date: string, commit: string }} run
  */
-export function recordRun(file, { mutants }, { date, commit }) {
+export async function recordRun(file, { mutants }, { date, commit }) {
   const count = (/** @type {RegExp} */ status) =>
     mutants.filter((mutant) => status.test(mutant.status)).length;
   /** @type {Run} */
@@ -173,9 +169,9 @@ export function recordRun(file, { mutants }, { date, commit }) {
     notCovered: count(/^NoCoverage$/),
     errors: count(/^(?:CompileError|RuntimeError|Ignored)$/),
   };
-  const runs = { ...readEvidence(), [file]: outcome };
+  const runs = { ...readRuns(), [file]: outcome };
   const listed = Object.keys(DECIDING_FILES).flatMap((name) =>
     runs[name] === undefined ? [] : [[name, runs[name]]],
   );
-  writeFileSync(EVIDENCE, `${JSON.stringify(Object.fromEntries(listed), undefined, 2)}\n`);
+  await keepEvidence("mutation", Object.fromEntries(listed));
 }

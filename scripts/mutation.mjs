@@ -14,7 +14,7 @@ import { commitNow } from "./evidence/commits.mjs";
 import { withFigures } from "./evidence/page.mjs";
 import { needPackages } from "./framework-install.mjs";
 import { packageProgram } from "./locked-packages.mjs";
-import { DECIDING_FILES, readEvidence, recordRun } from "./mutation-report.mjs";
+import { DECIDING_FILES, readRuns, recordRun } from "./mutation-report.mjs";
 import { headline, readJson, root } from "./run.mjs";
 
 /** @typedef {import("./mutation-report.mjs").Tested} Tested */
@@ -31,12 +31,14 @@ const USUAL_MUTANTS = 150;
 const CODE = ["src", "packages", "test"];
 const REPORTS = path.join(root, "reports/mutation");
 
-const before = readEvidence();
+const before = readRuns();
 const files = chosenFiles(process.argv.slice(2));
 /** The dearest first, so that none is left alone at the end. */
 const queue = files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 const began = Date.now();
 let [finished, secondsDone] = [0, 0];
+/** One run is recorded after the other. */
+let recorded = Promise.resolve();
 const secondsInAll = files.reduce((sum, file) => sum + secondsOf(file), 0);
 /** @type {Set<number | undefined>} the groups of Stryker's processes */
 const running = new Set();
@@ -104,8 +106,10 @@ async function test(file) {
     MUTATION_TESTS: DECIDING_FILES[file]?.join(" "),
     MUTATION_REPORT: report,
   });
-  if (isRun) recordRun(file, testedIn(report, file), run);
-  else {
+  if (isRun) {
+    recorded = recorded.then(() => recordRun(file, testedIn(report, file), run));
+    await recorded;
+  } else {
     console.error(`Stryker didn't finish with ${file}, see ${log}`);
     process.exitCode = 1;
   }

@@ -1,7 +1,5 @@
 // What the suite says of a module, and how it is kept.
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { root } from "../run.mjs";
+import { keepEvidence, readEvidence } from "../evidence/files.mjs";
 
 /**
  * @typedef {object} ModuleResult
@@ -34,7 +32,6 @@ import { root } from "../run.mjs";
  * @property {readonly ModuleResult[]} modules
  */
 
-const FILE = path.join(root, "docs/evidence/conformance.json");
 /** What the suite writes for a condition that isn't met, and for the end of a module. */
 const TELLING = new Set(["FAILURE", "WARNING", "INTERRUPTED", "SKIPPED", "REVIEW"]);
 
@@ -78,14 +75,14 @@ export function countOf(results) {
 
 /** @returns {Record<string, PlanResult>} by the plan's key */
 export function readResults() {
-  return JSON.parse(readFileSync(FILE, "utf8"));
+  return readEvidence("conformance");
 }
 
 /**
  * @param {Record<string, PlanResult>} results replace those of the same plans
  */
-export function keepResults(results) {
-  writeFileSync(FILE, `${JSON.stringify({ ...readResults(), ...results }, undefined, 2)}\n`);
+export async function keepResults(results) {
+  await keepEvidence("conformance", { ...readResults(), ...results });
 }
 
 /** @param {import("./suite-api.mjs").LogEntry} entry */

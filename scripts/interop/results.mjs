@@ -1,8 +1,6 @@
 // docs/evidence/interop.json: what the last whole run of each server gave.
-import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
 import { commitNow } from "../evidence/commits.mjs";
-import { root } from "../run.mjs";
+import { keepEvidence, readEvidence } from "../evidence/files.mjs";
 
 /**
  * @typedef {object} ServerResult
@@ -16,18 +14,16 @@ import { root } from "../run.mjs";
  * @property {readonly import("./run-steps.mjs").StepResult[]} steps
  */
 
-const FILE = path.join(root, "docs/evidence/interop.json");
-
 /** @returns {Record<string, ServerResult>} by the server's key */
 export function readResults() {
-  return JSON.parse(readFileSync(FILE, "utf8"));
+  return readEvidence("interop");
 }
 
 /**
  * @param {string} key
  * @param {Pick<ServerResult, "title" | "version" | "notes" | "steps">} result
  */
-export function keepResult(key, { title, version, notes, steps }) {
+export async function keepResult(key, { title, version, notes, steps }) {
   const results = readResults();
   results[key] = {
     title,
@@ -39,7 +35,7 @@ export function keepResult(key, { title, version, notes, steps }) {
     ...(notes !== undefined && { notes }),
     steps,
   };
-  writeFileSync(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
+  await keepEvidence("interop", results);
 }
 
 /** @param {readonly import("./run-steps.mjs").StepResult[]} steps */
