@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** For tests that wait for minutes. No other command runs them. */
+/** For tests that wait for minutes. The weekly workflow runs them, .github/workflows/interop.yml. */
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
