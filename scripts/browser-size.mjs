@@ -12,7 +12,7 @@ const CLIENT = "idpauth/client";
  * @type {Readonly<Record<string, number>>}
  */
 const LIMITS = {
-  [CLIENT]: 3900,
+  [CLIENT]: 3930,
   "idpauth/client/browser": 10_550,
   "idpauth/client/streams": 2800,
   "idpauth/client/warning": 4100,

@@ -71,12 +71,8 @@ export function responded(
   const { account } = result;
   const isGone = !account && tab.isLeaving;
   const left = !account && (tab.left || isGone);
-  // The server knows that there is no session, and not why.
-  const isLogout = left && result.reason === "no_credentials";
   // The browser is on its way to another page, so this page keeps its state.
-  const next = isGone
-    ? { ...idle, isLeaving: false }
-    : changed(idle, isLogout ? { ...result, reason: "logout" as const } : result);
+  const next = isGone ? { ...idle, isLeaving: false } : changed(idle, explained(result, left));
   // The first probe of a page cannot know whether the state of the other tabs has changed.
   const isNews = tab.heardAt ? next.session !== tab.session : undefined;
   // The other tabs have the same hint, unless only this page knows that the user has signed out.
@@ -90,14 +86,12 @@ export function responded(
 
 /** A response other than a probe's says that the user is signed out. */
 export function ended(tab: TabState, reason: EndReason | null | undefined): Step {
-  const next = superseded(tab);
+  const { left, session } = tab;
+  const isKnown = session.status === "signed-out";
   // A new object also if the user was signed out already: one more request waits.
-  return tab.session.status === "signed-out"
-    ? withSession(next, { ...tab.session })
-    : {
-        ...withSession(next, signedOut(reason)),
-        tell: { left: tab.left, account: null, changed: true },
-      };
+  const out = isKnown ? { ...session } : signedOut(reason);
+  const next = withSession(superseded(tab), explained(out, left));
+  return isKnown ? next : { ...next, tell: { left, account: null, changed: true } };
 }
 
 /** This page begins to sign out. */
@@ -118,6 +112,11 @@ export function heard(tab: TabState, now: number): Step {
 /** Another tab has posted something. Only a probe can confirm what it says of the session. */
 export function hinted(tab: TabState, { left }: Hint): Step {
   return { ...tab, left: tab.left || left };
+}
+
+/** The server knows that there is no session, and not why. @param left as of a tab */
+function explained(session: SessionState<object>, left?: boolean): SessionState<object> {
+  return left && session.reason === "no_credentials" ? { ...session, reason: "logout" } : session;
 }
 
 function changed(tab: TabState, session: SessionState<object>): TabState {

@@ -126,6 +126,17 @@ describe("an end of the session that a response other than a probe's reports", (
     expect(tab.generation).toBe(before.generation + 1);
   });
 
+  it("is a logout if another tab has signed out", () => {
+    const before = superseded(hinted(tabOf(ADA), { left: true }), { isHinted: true });
+    for (const reason of [null, undefined, "no_credentials"] as const)
+      expect(ended(before, reason).session).toEqual(signedOut("logout"));
+    expect(ended(before, "idle").session).toEqual(signedOut("idle"));
+    expect(ended(tabOf(ADA), null).session).toEqual(signedOut("no_credentials"));
+    // The probe that would have found out is no longer under way.
+    const late = hinted(ended(tabOf(ADA), null), { left: true });
+    expect(ended(superseded(late, { isHinted: true }), null).session).toEqual(signedOut("logout"));
+  });
+
   it("that is known already is a new state with the same reason, and the other tabs hear nothing", () => {
     const before = ended(tabOf(ADA), "max_age");
     const tab = ended(told(before), "idle");
