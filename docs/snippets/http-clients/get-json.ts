@@ -19,7 +19,8 @@ export async function getJson(url: string, signal?: AbortSignal) {
   return response.json();
 }
 
-/** Whether the network failed, or the server reported an outage. */
+/** Whether the network failed, or the server or a proxy in front of it reported an outage. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof TypeError || (error instanceof HttpError && error.status === 503);
+  const isUnavailable = error instanceof HttpError && [502, 503, 504].includes(error.status);
+  return error instanceof TypeError || isUnavailable;
 }
