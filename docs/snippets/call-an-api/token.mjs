@@ -20,7 +20,9 @@ const listOrders = (token) =>
 app.get("/orders", auth.idpRequired, async (req, res) => {
   const token = await auth.getAccessToken(req, { api: "orders" });
   if (token === null) {
-    res.status(401).json({ authenticated: true, login_url: auth.loginUrl(req, { returnTo: "/" }) });
+    res
+      .status(401)
+      .json({ authenticated: false, login_url: auth.loginUrl(req, { returnTo: "/" }) });
     return;
   }
   let response = await listOrders(token);
