@@ -1,5 +1,11 @@
 import NextAuth from "next-auth";
 
+declare module "next-auth" {
+  interface Session {
+    accessToken?: unknown;
+  }
+}
+
 /** The application's own set-up of Auth.js, as it was before the migration. */
 export const { handlers, auth, signIn, signOut } = NextAuth({
   trustHost: true,
@@ -15,9 +21,13 @@ export const { handlers, auth, signIn, signOut } = NextAuth({
   ],
   callbacks: {
     authorized: ({ auth: session }) => session?.user !== undefined,
-    jwt: ({ token, profile }) => ({ ...token, ...(profile && { sub: profile.sub }) }),
+    jwt: ({ token, account, profile }) => ({
+      ...token,
+      ...(profile && { sub: profile.sub, accessToken: account?.access_token }),
+    }),
     session: ({ session, token }) => ({
       ...session,
+      accessToken: token["accessToken"],
       user: { ...session.user, id: token.sub ?? "" },
     }),
   },

@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
@@ -14,8 +17,13 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/migrate-from-auth-js");
 /** Each version of Auth.js: the folder with its packages, and with the files that differ. */
 const VERSIONS = [
-  { version: 5, packages: "auth-js", oldCookie: "authjs.session-token" },
-  { version: 4, packages: "next-auth-4", oldCookie: "next-auth.session-token" },
+  { version: 5, packages: "auth-js", setUp: "auth.ts", oldCookie: "authjs.session-token" },
+  {
+    version: 4,
+    packages: "next-auth-4",
+    setUp: "lib/auth-options.ts",
+    oldCookie: "next-auth.session-token",
+  },
 ].map((each) => ({ ...each, packages: path.join(import.meta.dirname, each.packages) }));
 const NEW_SIGN_INS = { SIGN_IN_WITH: "idpauth" };
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada Lovelace" };
@@ -27,6 +35,7 @@ describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (o
   let folder: string;
   let packed: PackedPackage;
   let provider: TestProvider;
+  let orders: Server;
   let settings: Record<string, string>;
   let running: ExampleProcess | undefined;
 
@@ -38,7 +47,19 @@ describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (o
       rmSync(path.join(folder, "auth.ts"));
       cpSync(differing, folder, { recursive: true });
     }
+    // The tests count how often the callback runs.
+    const setUp = readFileSync(path.join(folder, old.setUp), "utf8");
+    expect(setUp).toMatch(/\bjwt: /);
+    writeFileSync(
+      path.join(folder, old.setUp),
+      setUp.replace(/\bjwt: \((.*?)\) => \(/, 'jwt: ($1) => (console.log("jwt callback"), '),
+    );
     provider = await startTestProvider({ person: ADA });
+    orders = createServer((request, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(request.headers.authorization ?? null));
+    });
+    await once(orders.listen(0, "127.0.0.1"), "listening");
     const port = await freePort();
     const key = () => randomBytes(32).toString("base64url");
     settings = {
@@ -46,21 +67,27 @@ describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (o
       AUTH_SECRET: key(),
       NEXTAUTH_SECRET: key(),
       NEXTAUTH_URL: `http://localhost:${String(port)}`,
+      ORDERS_URL: `http://127.0.0.1:${String((orders.address() as AddressInfo).port)}/`,
       BASE_URL: `http://localhost:${String(port)}`,
       PORT: String(port),
       SECRET_KEY: key(),
     };
-    const build = new ExampleProcess(folder, {}, "build");
-    expect(await build.ended).toMatchObject({ code: 0 });
+    await build();
   }, 900_000);
   afterEach(async () => {
     await running?.end();
   });
   afterAll(async () => {
     await provider.stop();
+    orders.close();
     packed.remove();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  async function build(): Promise<void> {
+    const building = new ExampleProcess(folder, {}, "build");
+    expect(await building.ended).toMatchObject({ code: 0 });
+  }
 
   /** Ends the running process, and starts another one with the same settings and these. */
   async function deploy(env: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -134,6 +161,33 @@ describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (o
     expect((await arrive().get("/api/auth/session")).json() ?? {}).toEqual({});
   });
 
+  it("proxy.ts runs the jwt callback as often as before, so it spends no refresh token whose successor it couldn't store", async () => {
+    await deploy();
+    const ada = arrive();
+    await signInWithAuthJs(ada);
+    /** The callback's runs in a request that reaches proxy.ts, but none of the pages. */
+    const runs = async () => {
+      const before = running!.stdout.length;
+      expect((await ada.navigate("/reports/missing")).status).toBe(404);
+      return running!.stdout.slice(before).split("jwt callback").length - 1;
+    };
+    // withAuth of version 4 reads only the cookie.
+    const usual = old.version === 5 ? 1 : 0;
+    expect(await runs()).toBe(usual);
+    await deploy(NEW_SIGN_INS);
+    expect(await runs()).toBe(usual);
+  });
+
+  it("a route handler calls the API with the access token of either session", async () => {
+    await deploy(NEW_SIGN_INS);
+    const [early, ada] = [arrive(), arrive()];
+    await signInWithAuthJs(early);
+    await ada.follow("/reports");
+    for (const browser of [early, ada])
+      expect((await browser.get("/api/orders")).json()).toMatch(/^Bearer (?!undefined).+/);
+    expect((await arrive().get("/api/orders")).status).toBe(401);
+  });
+
   it("a sign-out ends both sessions, and lands on the page of IDP_AUTH_LOGOUT_REDIRECT_URL", async () => {
     await deploy(NEW_SIGN_INS);
     const ada = arrive();
@@ -149,10 +203,25 @@ describe.each(installed)("examples/migrate-from-auth-js, next-auth $version", (o
   it("during an outage of the provider, a user with a session of idpauth gets a 503, and isn't sent to Auth.js", async () => {
     await deploy(NEW_SIGN_INS);
     const ada = arrive();
+    const lifetime = provider.settings.idTokenSeconds;
     provider.settings.idTokenSeconds = 1;
     await ada.follow("/reports");
     provider.fault("token", { kind: "status", status: 503 });
     await expect.poll(async () => (await ada.navigate("/reports")).status).toBe(503);
     provider.clearFaults();
+    provider.settings.idTokenSeconds = lifetime;
   });
+
+  it("after the last step, proxy.ts deletes Auth.js's cookies, and no others", async () => {
+    await deploy();
+    const ada = arrive();
+    await signInWithAuthJs(ada);
+    copyFileSync(path.join(folder, "proxy-after.ts"), path.join(folder, "proxy.ts"));
+    await build();
+    await deploy();
+    expect(cookiesOf(ada)).toContain(old.oldCookie);
+    const reports = await ada.follow("/reports");
+    expect([reports.status, reports.text]).toEqual([200, expect.stringContaining("Ada Lovelace")]);
+    expect(cookiesOf(ada)).toEqual(["idpauth"]);
+  }, 300_000);
 });

@@ -16,6 +16,14 @@ export const authOptions: NextAuthOptions = {
     },
   ],
   callbacks: {
-    session: ({ session, token }) => ({ ...session, user: { ...session.user, id: token.sub } }),
+    jwt: ({ token, account }) => ({
+      ...token,
+      ...(account && { accessToken: account.access_token }),
+    }),
+    session: ({ session, token }) => ({
+      ...session,
+      accessToken: token["accessToken"],
+      user: { ...session.user, id: token.sub },
+    }),
   },
 };

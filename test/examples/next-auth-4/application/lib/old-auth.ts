@@ -1,13 +1,18 @@
 import { getServerSession } from "next-auth";
+import { getToken } from "next-auth/jwt";
 import { withAuth } from "next-auth/middleware";
 import { cookies } from "next/headers";
-import type { NextProxy } from "next/server";
+import type { NextProxy, NextRequest } from "next/server";
 import { authOptions } from "./auth-options";
 
 /** What proxy.ts exported until now. */
 export const oldProxy = withAuth({}) as NextProxy;
 
 export const oldUser = async () => (await getServerSession(authOptions))?.user;
+
+/** For proxy.ts. It doesn't run the `jwt` callback, whose refreshed tokens it couldn't store. */
+export const hasOldSession = async (request: NextRequest) =>
+  (await getToken({ req: request })) !== null;
 
 export async function endOldSession() {
   const jar = await cookies();

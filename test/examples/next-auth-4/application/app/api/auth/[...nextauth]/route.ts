@@ -5,7 +5,7 @@ import { authOptions } from "../../../../lib/auth-options";
 import { findUser } from "../../../../lib/user";
 
 const handler = NextAuth(authOptions);
-export const POST = handler;
+export { handler as POST };
 
 export async function GET(request: NextRequest, context: unknown) {
   const isSession = request.nextUrl.pathname.endsWith("/session");
