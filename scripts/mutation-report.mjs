@@ -85,14 +85,14 @@ export const DECIDING_FILES = {
   "src/http/initiator.ts": [
     ...OTHER_SITE,
     "test/endpoints/without-click.test.ts",
-    "test/endpoints/sessions.test.ts",
+    "test/endpoints/session-list.test.ts",
     "test/guard/guard.test.ts",
   ],
   "src/endpoints/posted-callback.ts": [
     "test/endpoints/posted-callback.test.ts",
     "test/endpoints/apple.test.ts",
   ],
-  "src/endpoints/posted-name.ts": ["test/endpoints/apple.test.ts"],
+  "src/endpoints/apple-posted-name.ts": ["test/endpoints/apple.test.ts"],
   "src/provider/apple-secret.ts": ["test/provider/apple-secret.unit.test.ts"],
   "src/provider/signed-jwt.ts": ["test/provider/signed-jwt.unit.test.ts"],
   "src/endpoints/posted-login.ts": ["test/endpoints/posted-login.test.ts"],

@@ -15,11 +15,11 @@ import { userPayload, type IdInfo, type UserPayload } from "../record/identity.j
 import type { LoginTarget, PendingLogin } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import type { PostedName } from "./apple-posted-name.js";
 import { isSilentFailure, type AuthorizationResponse } from "./authorization-response.js";
 import { clockDifference } from "./clock-difference.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { failureAt, failureCodeOf, loginAgain } from "./login-destination.js";
-import type { PostedName } from "./posted-name.js";
 import type { RunningExchanges } from "./running-exchanges.js";
 
 const COOKIE_LOST =

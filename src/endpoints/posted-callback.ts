@@ -6,10 +6,10 @@ import type { SessionRequest } from "../access/session-request.js";
 import { redirect, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
+import { nameInForm, nameInResponse } from "./apple-posted-name.js";
 import { linkInvalid, type Callback, type ProviderAnswer } from "./callback-endings.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { readForm } from "./posted-form.js";
-import { nameInForm, nameInResponse } from "./posted-name.js";
 
 /** The callback's parameter that contains the posted response, sealed with SECRET_KEY. */
 const RESPONSE = "response";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLimitFollower } from "../../src/client/warning/follow-limits.js";
-import { momentOf, type WarningView } from "../../src/client/warning/warning-view.js";
+import { momentOf, type WarningView } from "../../src/client/warning/choose-warning-view.js";
 import { labelsOf, newsOf, wordsOf } from "../../src/client/warning/choose-warning-texts.js";
 import { Browser } from "./browser.js";
 import { ADA, BOB } from "./session-server.js";

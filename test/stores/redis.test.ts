@@ -14,7 +14,7 @@ import {
   TOUCH,
   type RedisScript,
 } from "../../src/stores/redis/scripts.js";
-import { packEntry, stampDigits } from "../../src/stores/redis/value.js";
+import { packEntry, stampDigits } from "../../src/stores/redis/entry-format.js";
 import { testStore } from "../../packages/idpauth-conformance/src/index.js";
 import { eventually } from "../support/eventually.js";
 import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";

@@ -1,5 +1,5 @@
+import type { ShownView } from "./choose-warning-view.js";
 import { TEXTS, type WarningTexts } from "./warning-texts.js";
-import type { ShownView } from "./warning-view.js";
 
 /** The keys of the heading, the explanation and the button of each view. */
 const KEYS = {

@@ -1,5 +1,5 @@
 import type { Client } from "../client-interface.js";
-import { viewOf, type WarningView } from "./warning-view.js";
+import { viewOf, type WarningView } from "./choose-warning-view.js";
 
 /** Milliseconds of the longest timer: a computer that sleeps delays its timers. */
 const LONGEST_PAUSE_MS = 10_000;

@@ -1,6 +1,6 @@
 import { labelsOf, type Words } from "./choose-warning-texts.js";
+import type { ShownView } from "./choose-warning-view.js";
 import { WARNING_STYLE } from "./warning-style.js";
-import type { ShownView } from "./warning-view.js";
 
 /** What the user does in the panel. */
 export interface PanelActions {

@@ -5,10 +5,10 @@
 import type { Client } from "../client-interface.js";
 import { pageClient } from "../page-client.js";
 import { newsOf, wordsOf, type Words } from "./choose-warning-texts.js";
+import { momentOf, type WarningView } from "./choose-warning-view.js";
 import { BROWSER_CLOCK, createLimitFollower, type LimitFollower } from "./follow-limits.js";
 import { createPanel, type Panel } from "./warning-panel.js";
 import type { WarningTexts } from "./warning-texts.js";
-import { momentOf, type WarningView } from "./warning-view.js";
 
 export type { WarningTexts } from "./warning-texts.js";
 

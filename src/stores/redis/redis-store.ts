@@ -4,12 +4,12 @@ import type { EntryPage, SessionStore, Stored } from "../../ports/session-store.
 import { createAnnouncedEnds } from "../end-announcements.js";
 import { LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT_MS, withinTime } from "../time-limit.js";
+import { packEntry, stampDigits, unpackEntry } from "./entry-format.js";
 import { keyNames, type Labels } from "./key-names.js";
 import { connectionOf, type RedisClient } from "./redis-client.js";
 import { withoutArguments, type RedisCommand, type RedisConnection } from "./redis-connection.js";
 import { readFacts, serverProblemsOf } from "./redis-server-facts.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
-import { packEntry, stampDigits, unpackEntry } from "./value.js";
 
 export type { RedisClient };
 export type { IoRedisClient } from "./ioredis.js";

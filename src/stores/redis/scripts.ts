@@ -19,8 +19,8 @@ export interface RedisScript {
  * | INDEX | Scores move forward only. Readers of the index check each record. |
  *
  * Versions are random. A write that finds its own version is the same write, sent twice, and
- * reports success. Positions are those of value.ts; GETRANGE and SETRANGE count from 0, string.sub
- * counts from 1.
+ * reports success. Positions are those of entry-format.ts; GETRANGE and SETRANGE count from 0,
+ * string.sub counts from 1.
  */
 function script(body: string): RedisScript {
   const source = `${body.trim()}\n`;

@@ -1,8 +1,8 @@
 import { abortRequirements } from "./aborts.js";
 import { accessorEffectRequirements } from "./accessor-effects.js";
 import { accessorRequirements } from "./accessors.js";
+import { apiRequirements } from "./api-proxy.js";
 import { apiStreamRequirements } from "./api-streams.js";
-import { apiRequirements } from "./apis.js";
 import { applicationDataRequirements } from "./application-data.js";
 import { authorizationRequestRequirements } from "./authorization-request.js";
 import { badInputRequirements } from "./bad-input.js";
@@ -29,7 +29,6 @@ import { otherSiteRequirements } from "./other-sites.js";
 import { pathPrefixRequirements } from "./path-prefix.js";
 import { pendingLoginRequirements } from "./pending-logins.js";
 import { probeRequirements } from "./probe.js";
-import { proxyRequirements } from "./proxy.js";
 import { refreshRequirements } from "./refresh.js";
 import { requireSessionRequirements } from "./require-session.js";
 import type { AdapterRequirement } from "./requirement.js";
@@ -38,6 +37,7 @@ import { signingOutRequirements } from "./signing-out.js";
 import { standInRequirements } from "./stand-ins.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
+import { proxyRequirements } from "./trusted-proxy.js";
 import { tripRequirements } from "./whole-trip.js";
 
 /** All requirements of an adapter, in the order of a report. */

@@ -10,7 +10,7 @@ import {
   newKey,
   sameBytes,
   sameData,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const LARGE_RECORD_BYTES = 1024 * 1024;
 

@@ -12,7 +12,7 @@ import {
   sameData,
   textOf,
   WRITERS,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "delete";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { SessionStore } from "idpauth";
 import type { EndWatcher } from "idpauth/adapter";
 import type { StoreRequirement } from "./requirement.js";
-import { newKey } from "./samples.js";
+import { newKey } from "./store-steps.js";
 
 const method = "watchEnds";
 const needs = "ends";

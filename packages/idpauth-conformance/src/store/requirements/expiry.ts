@@ -11,7 +11,7 @@ import {
   newKey,
   sameData,
   until,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "expiry";
 

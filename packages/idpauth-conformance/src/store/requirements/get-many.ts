@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import type { StoreUnderTest } from "../store-under-test.js";
 import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, LIFE_SECONDS, newKey, sameBytes, sameData, until } from "./samples.js";
+import {
+  entryOf,
+  inserted,
+  LIFE_SECONDS,
+  newKey,
+  sameBytes,
+  sameData,
+  until,
+} from "./store-steps.js";
 
 const method = "getMany";
 const needs = "getMany";

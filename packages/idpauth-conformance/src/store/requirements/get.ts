@@ -10,7 +10,7 @@ import {
   sameBytes,
   sameData,
   versionOf,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "get";
 

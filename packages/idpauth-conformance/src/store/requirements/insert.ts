@@ -14,7 +14,7 @@ import {
   sameData,
   until,
   WRITERS,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "insert";
 

@@ -4,7 +4,7 @@ import type { Entry } from "idpauth/adapter";
 import { liveStoreRequirements, type LiveStoreRequirement } from "idpauth/testing";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, insertedAs, listed, newKey } from "./samples.js";
+import { entryOf, inserted, insertedAs, listed, newKey } from "./store-steps.js";
 
 /** The greatest number of entries in a page. */
 const MOST_ENTRIES = 500;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { EntryPage, Stored } from "idpauth/adapter";
 import type { StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, newKey } from "./samples.js";
+import { entryOf, inserted, newKey } from "./store-steps.js";
 
 const method = "lossyIndex";
 const needs = "lossyIndex";

@@ -13,7 +13,7 @@ import {
   newKey,
   sameBytes,
   sameData,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "outage";
 const needs = "outage";

@@ -16,7 +16,7 @@ import {
   sameData,
   textOf,
   WRITERS,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "processes";
 const needs = "another";

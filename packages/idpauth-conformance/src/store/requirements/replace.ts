@@ -14,7 +14,7 @@ import {
   sameData,
   until,
   versionOf,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "replace";
 

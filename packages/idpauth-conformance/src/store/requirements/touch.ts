@@ -12,7 +12,7 @@ import {
   ROUNDS,
   sameBytes,
   sameData,
-} from "./samples.js";
+} from "./store-steps.js";
 
 const method = "touch";
 
