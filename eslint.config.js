@@ -1,6 +1,6 @@
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
-import { grammar } from "./scripts/grammar-rules.mjs";
+import { grammar } from "./scripts/eslint-rules.mjs";
 
 /** docs/contributing/grammar.md */
 const GRAMMAR_RULES = {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startDevelopmentProvider } from "./development-provider.mjs";
+import { startDevelopmentProvider } from "./start-installed-provider.mjs";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { packPackage } from "./pack-package.mjs";
 import { headline, node, npm, npmCommand, root } from "./run.mjs";

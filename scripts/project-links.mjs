@@ -2,7 +2,7 @@
 // site. The files of the repository name pages by their paths, so that they stay correct without an
 // address.
 import path from "node:path";
-import { pageWithCommands, withCommands } from "./printed-commands.mjs";
+import { pageWithCommands, withCommands } from "./install-commands.mjs";
 import { readJson, root } from "./run.mjs";
 
 /**

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packPackage } from "../../scripts/pack-package.mjs";
-import { pageWithCommands } from "../../scripts/printed-commands.mjs";
+import { pageWithCommands } from "../../scripts/install-commands.mjs";
 import { CookieBrowser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 import { buildPackage } from "../support/build.js";
 import { eventually } from "../support/eventually.js";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { withCommands } from "../../scripts/printed-commands.mjs";
+import { withCommands } from "../../scripts/install-commands.mjs";
 
 // docs/start/single-page-application.md shows the files of examples/spa-react, which
 // test/examples/spa-react.matrix.test.ts builds, type-checks and runs. docs/about/rfc-10017.md

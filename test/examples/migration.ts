@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import {
   startDevelopmentProvider,
   type DevelopmentProvider,
-} from "../../scripts/development-provider.mjs";
+} from "../../scripts/start-installed-provider.mjs";
 import { installFramework } from "../../scripts/framework-install.mjs";
 import { choose, PEOPLE, TestUser, type Person } from "../browser/test-user.js";
 import { launchChromium } from "../support/chromium.js";

@@ -14,7 +14,7 @@ import { steps } from "./steps.mjs";
 
 const run = promisify(execFile);
 const GO_MINOR = 26;
-const PROGRAM = path.join(root, "node_modules/.cache/interop/zitadel/provider");
+const PROGRAM = path.join(root, "node_modules/.cache/interop/zitadel-oidc/provider");
 /** Life of ID and access tokens. */
 const TOKEN_SECONDS = 6;
 const [, version = ""] =
@@ -68,7 +68,7 @@ async function missing() {
 
 /** @param {string} folder */
 async function start(folder) {
-  console.log("Build: the Go module in scripts/interop/zitadel");
+  console.log("Build: the Go module in scripts/interop/zitadel-oidc");
   await run("go", ["build", "-o", PROGRAM, "."], { cwd: import.meta.dirname });
   const port = await freePort();
   const users = path.join(folder, "users.json");

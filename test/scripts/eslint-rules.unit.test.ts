@@ -1,7 +1,7 @@
 import { Linter } from "eslint";
 import tseslint from "typescript-eslint";
 import { describe, expect, it } from "vitest";
-import { grammar } from "../../scripts/grammar-rules.mjs";
+import { grammar } from "../../scripts/eslint-rules.mjs";
 
 const CONFIG = {
   languageOptions: { parser: tseslint.parser as Linter.Parser },

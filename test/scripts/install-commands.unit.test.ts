@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { pageWithCommands, withCommands } from "../../scripts/printed-commands.mjs";
+import { pageWithCommands, withCommands } from "../../scripts/install-commands.mjs";
 import { messageWithLinks, pageWithLinks, printedTarball } from "../../scripts/project-links.mjs";
 import { withoutBuildComments } from "../../scripts/site-pages.mjs";
 import { markdownFiles } from "../support/markdown-files.js";

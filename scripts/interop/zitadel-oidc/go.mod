@@ -1,4 +1,4 @@
-module idpauth.example/interop/zitadel
+module idpauth.example/interop/zitadel-oidc
 
 go 1.26.0
 
