@@ -2,7 +2,7 @@ import { idpAuth } from "../../src/adapters/fetch/fetch.js";
 import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startFetch } from "./applications/fetch.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
-import { itWithRowIds } from "./it-with-row-ids.js";
+import { itWithRowIds } from "./it-with-security-row-ids.js";
 
 testAdapter({
   name: "fetch",

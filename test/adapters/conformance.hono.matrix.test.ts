@@ -2,7 +2,7 @@ import { idpAuth } from "../../src/adapters/hono/hono.js";
 import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
-import { itWithRowIds } from "./it-with-row-ids.js";
+import { itWithRowIds } from "./it-with-security-row-ids.js";
 
 for (const asMiddleware of [false, true]) {
   testAdapter({

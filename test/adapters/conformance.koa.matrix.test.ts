@@ -1,5 +1,5 @@
 import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startKoa } from "./applications/koa.js";
-import { itWithRowIds } from "./it-with-row-ids.js";
+import { itWithRowIds } from "./it-with-security-row-ids.js";
 
 testAdapter({ name: "Koa 3", start: startKoa, lacks: ["host sessions"], test: itWithRowIds });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { serveNext, type NextServer } from "./applications/next.js";
-import { itWithRowIds } from "./it-with-row-ids.js";
+import { itWithRowIds } from "./it-with-security-row-ids.js";
 
 let server: NextServer;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { testAdapter } from "../../packages/idpauth-conformance/src/index.js";
 import { startNode } from "./applications/node.js";
-import { itWithRowIds } from "./it-with-row-ids.js";
+import { itWithRowIds } from "./it-with-security-row-ids.js";
 
 testAdapter({
   name: "node:http",

@@ -27,7 +27,7 @@ import {
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rawRequest } from "../../packages/idpauth-conformance/src/adapter/raw-request.js";
 import { builtNextApplication } from "./applications/next-build.js";
-import { methodsOf } from "../support/methods-of.mjs";
+import { methodsOf } from "../support/store-with-replaceable-methods.mjs";
 
 const HOUR = 3_600_000;
 

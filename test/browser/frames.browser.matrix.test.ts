@@ -1,5 +1,5 @@
 import { chromiumForTests } from "../support/chromium.js";
-import { frameScenarios } from "./frames.js";
+import { frameScenarios } from "./frames-scenarios.js";
 import { inChromium } from "./in-chromium.js";
 
 inChromium(await chromiumForTests(), frameScenarios);

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { startHttpsFront, type HttpsFront } from "./https-front.js";
 import { startTestApplication, type TestApplication } from "./application.js";
 import type { BrowserUser, RunningBrowser } from "./browser.js";
-import { clientScenarios } from "./client.js";
-import { csrfScenarios } from "./csrf.js";
-import { otherSiteScenarios } from "./other-sites.js";
-import { frameScenarios } from "./frames.js";
-import { popupScenarios } from "./popup.js";
-import { signInScenarios } from "./sign-in.js";
+import { clientScenarios } from "./client-scenarios.js";
+import { csrfScenarios } from "./csrf-scenarios.js";
+import { otherSiteScenarios } from "./other-sites-scenarios.js";
+import { frameScenarios } from "./frames-scenarios.js";
+import { popupScenarios } from "./popup-scenarios.js";
+import { signInScenarios } from "./sign-in-scenarios.js";
 import { startStageApplication, type StageApplication } from "./stage-application.js";
 
 /** What the scenarios of one browser share. */

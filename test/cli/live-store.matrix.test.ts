@@ -13,7 +13,7 @@ import { ensurePostgres, startPostgres, type PostgresServer } from "../support/p
 import { control } from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { ROOT, runLive, checkIo } from "./live-run.js";
-import { methodsOf } from "../support/methods-of.mjs";
+import { methodsOf } from "../support/store-with-replaceable-methods.mjs";
 
 const redis = (await redisForTests()) === undefined ? "is not there" : "is there";
 const postgres = (await ensurePostgres()) === undefined ? "is not there" : "is there";

@@ -101,9 +101,9 @@ const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
 /**
  * test/docs/apple.test.ts, test/docs/live-connections.test.ts, test/docs/shutdown.matrix.test.ts,
  * test/samples/shutdown-with-stores.matrix.test.ts,
- * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts, test/docs/first-sample.test.ts,
- * test/docs/same-settings.test.ts, test/events/access-logs.test.ts,
- * test/browser/http-clients.browser.matrix.test.ts,
+ * test/docs/link-accounts.test.ts, test/docs/entra-id.test.ts,
+ * test/docs/testing-first-sample.test.ts, test/docs/same-settings.test.ts,
+ * test/events/access-logs.test.ts, test/browser/http-clients.browser.matrix.test.ts,
  * test/browser/helmet.browser.matrix.test.ts, test/browser/libraries.browser.matrix.test.ts and
  * test/browser/step-up.browser.matrix.test.ts run these.
  */

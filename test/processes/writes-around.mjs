@@ -1,4 +1,4 @@
-import { methodsOf } from "../support/methods-of.mjs";
+import { methodsOf } from "../support/store-with-replaceable-methods.mjs";
 
 /**
  * @callback Around

@@ -3,7 +3,7 @@ import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "../support/watched-run.js";
 import { settled as refreshesSettled } from "../../src/testing/settled.js";
-import { methodsOf } from "../support/methods-of.mjs";
+import { methodsOf } from "../support/store-with-replaceable-methods.mjs";
 
 const HOUR = 3_600_000;
 const PROBE = "/idpauth/session";

@@ -18,7 +18,7 @@ import { brokenSharedStores } from "./broken-shared-stores.js";
 import { StoppedClock } from "./broken-store.js";
 import { brokenStores } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
-import { methodsOf } from "../support/methods-of.mjs";
+import { methodsOf } from "../support/store-with-replaceable-methods.mjs";
 import { brokenEnds } from "./broken-ends.js";
 import { brokenLists } from "./broken-lists.js";
 import { soundSharedStore } from "./shared-store.js";
