@@ -49,7 +49,11 @@ export const DECIDING_FILES = {
   "src/record/why-no-api-token.ts": ["test/record/why-no-api-token.unit.test.ts"],
   "src/record/claims-after-refresh.ts": ["test/record/claims-after-refresh.unit.test.ts"],
   "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
-  "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],
+  "src/sessions/seal.ts": [
+    "test/sessions/seal.unit.test.ts",
+    "test/sessions/sealed-parameter.unit.test.ts",
+    "test/sessions/sign-in-trace.unit.test.ts",
+  ],
   "src/sessions/cookie.ts": [
     "test/sessions/cookie.unit.test.ts",
     "test/sessions/seal.unit.test.ts",
@@ -72,7 +76,10 @@ export const DECIDING_FILES = {
   "src/sessions/provider-logouts.ts": ["test/sessions/provider-logouts.unit.test.ts"],
   "src/sessions/end-by-key.ts": ["test/sessions/end-by-key.unit.test.ts"],
   "src/sessions/shared-scans.ts": ["test/sessions/shared-scans.unit.test.ts"],
-  "src/sessions/store-failures.ts": ["test/sessions/store-failures.unit.test.ts"],
+  "src/sessions/store-failures.ts": [
+    "test/sessions/store-failures.unit.test.ts",
+    "test/opentelemetry/instrument.test.ts",
+  ],
   "src/sessions/old-traces.ts": ["test/sessions/bundled-sessions.unit.test.ts"],
   "src/sessions/sign-in-trace.ts": [
     "test/sessions/sign-in-trace.unit.test.ts",
@@ -108,10 +115,14 @@ export const DECIDING_FILES = {
   "src/apis/challenge.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/proxy.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/proxy-policy.ts": ["test/apis/proxy.unit.test.ts"],
-  "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts"],
+  "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts", "test/apis/many-streams.test.ts"],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
-  "src/apis/session-exchange.ts": ["test/apis/session-exchange.unit.test.ts"],
+  "src/apis/session-exchange.ts": [
+    "test/apis/session-exchange.unit.test.ts",
+    "test/apis/many-streams.test.ts",
+    "test/opentelemetry/instrument.test.ts",
+  ],
   "src/apis/fetch-api.ts": ["test/apis/fetch-api.unit.test.ts"],
   "src/config/api-rules.ts": [
     "test/config/read-apis.unit.test.ts",

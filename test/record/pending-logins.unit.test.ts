@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import {
   findLogin,
   isAlive,
+  isExchanging,
   isUsedState,
   mayFinish,
   signedIn,
   stateOfSignIn,
   withLogin,
+  withoutExchange,
   withoutLogin,
 } from "../../src/record/pending-logins.js";
 import type { Review } from "../../src/record/application-data.js";
@@ -475,5 +477,42 @@ describe("a sign-in that the application's code accepted", () => {
   it("adds no key to a record without pending logins", () => {
     const { idp_state: state } = after(withoutInherited({ idp_state: { v: 1 as const } }));
     expect(Object.keys(state).sort()).toEqual(["id_token", "issuer", "tokens_received_at", "v"]);
+  });
+});
+
+describe("an exchange of a code", () => {
+  const returned = (record: SessionRecord, state: string) =>
+    deepFreeze(withoutLogin(record, { state, stateHash: `hash of ${state}`, isExchanged: true }));
+
+  it("is remembered from the return of its login to its end, in the order of the returns", () => {
+    const both = returned(returned(started(login("a"), login("b")), "a"), "b");
+    expect(both.idp_state.exchanging).toEqual(["hash of a", "hash of b"]);
+    expect(isExchanging(both, "hash of a")).toBe(true);
+    expect(isExchanging(both, "hash of c")).toBe(false);
+    expect(isExchanging(EMPTY_RECORD, "hash of a")).toBe(false);
+
+    const one = deepFreeze(withoutExchange(both, "hash of a"));
+    expect(one).toStrictEqual({
+      ...both,
+      idp_state: { ...both.idp_state, exchanging: ["hash of b"] },
+    });
+    expect(withoutExchange(one, "hash of a")).toBe(one);
+    expect(withoutExchange(one, "hash of b").idp_state).not.toHaveProperty("exchanging");
+  });
+
+  it("isn't remembered for a login whose code isn't exchanged", () => {
+    const record = withoutLogin(started(login("a")), { state: "a", stateHash: "hash of a" });
+    expect(record.idp_state).not.toHaveProperty("exchanging");
+  });
+});
+
+describe("a login that another site may have begun", () => {
+  const foreign: PendingLogin = { ...login("b"), cross_site: true };
+
+  it("leads a signed-out user to its page, and leaves the page of a signed-in user", () => {
+    expect(withLogin(started(login("a")), foreign).final_redirect).toBe(foreign.final_redirect);
+    const signedInRecord = { ...started(login("a")), credentials: {} } as SessionRecord;
+    expect(withLogin(signedInRecord, foreign).final_redirect).toBe("https://app.example/a");
+    expect(withLogin(signedInRecord, login("b")).final_redirect).toBe("https://app.example/b");
   });
 });
