@@ -25,6 +25,13 @@ const options = {
   apis: { orders: { url, path: PATH, methods: ["GET", "POST"] } },
 };
 
+/** What the plain proxies send to the API. */
+function passedOn({ url: target, headers: { accept = "*/*", "user-agent": userAgent = "" } }) {
+  const path = `/v2/${target.slice(PATH.length)}`;
+  const authorization = "Bearer a token of the benchmark";
+  return { path, headers: { accept, "user-agent": userAgent, authorization } };
+}
+
 /** Each returns a server that listens, and `auth` if there is one. */
 const kinds = {
   async "node-idpauth"() {
@@ -38,13 +45,7 @@ const kinds = {
   async "node-plain"() {
     const agent = new Agent({ keepAlive: true });
     const server = createServer((request, response) => {
-      const path = `/v2/${request.url.slice(PATH.length)}`;
-      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
-      const headers = {
-        accept,
-        "user-agent": userAgent,
-        authorization: "Bearer a token of the benchmark",
-      };
+      const { path, headers } = passedOn(request);
       const outgoing = httpRequest({
         host: "127.0.0.1",
         port: upstream,
@@ -68,12 +69,7 @@ const kinds = {
     const { Pool } = library("undici");
     const pool = new Pool(`http://127.0.0.1:${upstream}`, { bodyTimeout: 0, headersTimeout: 0 });
     const server = createServer((request, response) => {
-      const path = `/v2/${request.url.slice(PATH.length)}`;
-      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
-      const headers = [
-        ...["accept", accept, "user-agent", userAgent],
-        ...["authorization", "Bearer a token of the benchmark"],
-      ];
+      const { path, headers } = passedOn(request);
       pool.dispatch(
         { method: request.method, path, headers },
         {
@@ -102,13 +98,7 @@ const kinds = {
     const { Pool } = library("undici");
     const pool = new Pool(`http://127.0.0.1:${upstream}`, { bodyTimeout: 0, headersTimeout: 0 });
     const server = createServer((request, response) => {
-      const path = `/v2/${request.url.slice(PATH.length)}`;
-      const { accept = "*/*", "user-agent": userAgent = "" } = request.headers;
-      const headers = {
-        accept,
-        "user-agent": userAgent,
-        authorization: "Bearer a token of the benchmark",
-      };
+      const { path, headers } = passedOn(request);
       pool.request({ method: request.method, path, headers }).then(
         ({ statusCode, headers: incoming, body }) => {
           response.writeHead(statusCode, incoming);
