@@ -91,7 +91,7 @@ export const RULES = {
       ...[...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
       "src/work",
     ],
-    packages: [],
+    packages: ["undici"],
     builtins: true,
   },
   "src/endpoints": {

@@ -119,8 +119,7 @@ export const DECIDING_FILES = {
   "src/apis/redirects-and-links.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/challenge.ts": ["test/apis/headers.unit.test.ts"],
   "src/apis/proxy.ts": ["test/apis/proxy.unit.test.ts"],
-  "src/apis/proxy-policy.ts": ["test/apis/proxy.unit.test.ts"],
-  "src/apis/send-with-token.ts": ["test/apis/proxy.unit.test.ts", "test/apis/many-streams.test.ts"],
+  "src/apis/request-steps.ts": ["test/apis/proxy.unit.test.ts", "test/apis/many-streams.test.ts"],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
   "src/apis/session-exchange.ts": [

@@ -1,14 +1,15 @@
 /**
- * Requests of the application to an API over node:http: those whose body is a stream, which the
+ * Requests of the application to an API over undici: those whose body is a stream, which the
  * `fetch` of Node.js would keep in memory.
  */
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import { IdpAuthError } from "../errors.js";
 import type { StreamRequest } from "./fetch-api.js";
-import { transportTo } from "./node-transport.js";
+import { exactly } from "./request-bodies.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
-import { decoded, nodeStream, webStream } from "./web-bodies.js";
+import { transportTo } from "./undici-transport.js";
+import { decoded, webStream } from "./web-responses.js";
 
 /** About the connection, or about the body, which are ours. */
 const OWN_HEADERS =
@@ -47,7 +48,7 @@ export async function sendStream(
       method,
       url,
       headers: sent,
-      body: body === null ? undefined : nodeStream(body, length, wrongLength),
+      body: body === null ? undefined : exactly(body, length, wrongLength),
       length,
       timesHeadOnly: true,
       onAbort: (given) => (abort = given),
@@ -66,19 +67,16 @@ function wrongLength(): Error {
   return new TypeError("The body has another length than its Content-Length says.");
 }
 
-function responseOf(
-  { status, lines, body, discard }: ApiResponse<Readable>,
-  url: URL,
-  method: string,
-): Response {
+function responseOf(received: ApiResponse<Readable>, url: URL, method: string): Response {
+  const { status, lines } = received;
   const headers = new Headers();
   for (let at = 0; at < lines.length; at += 2) headers.append(lines[at] ?? "", lines[at + 1] ?? "");
   const isBodiless = method === "HEAD" || BODILESS.includes(status);
-  if (isBodiless || status < 200 || status > 599) discard();
+  if (isBodiless || status < 200 || status > 599) received.discard();
   if (status < 200 || status > 599)
     throw new IdpAuthError("api_response_invalid", "The API sent a status that doesn't exist.");
   // APIs may compress it without being asked.
-  const plain = () => webStream(decoded(body, headers.get("content-encoding") ?? ""));
+  const plain = () => webStream(decoded(received.body, headers.get("content-encoding") ?? ""));
   const response = new Response(isBodiless ? null : plain(), {
     status,
     headers,

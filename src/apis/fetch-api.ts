@@ -3,6 +3,7 @@ import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
 import type { Operations } from "../ports/observer.js";
 import { upstreamUrl } from "./api-url.js";
+import { sendWithToken } from "./request-steps.js";
 import { sendObserved } from "./trace-headers.js";
 import { apiTimeout, asApiError } from "./transport.js";
 
@@ -14,7 +15,7 @@ export interface ApplicationRequest {
   readonly init: RequestInit;
 }
 
-/** One whose body is a stream. */
+/** One that does not go over the runtime's `fetch`. */
 export interface StreamRequest {
   readonly api: Api;
   readonly url: URL;
@@ -24,7 +25,10 @@ export interface StreamRequest {
 /** What a request of the application to an API needs. */
 export interface FetchApiPorts {
   readonly send: typeof fetch;
-  /** Sends a request whose body is a stream, where `send` would keep it in memory. */
+  /**
+   * Sends a request whose body is a stream, where `send` would keep it in memory, and one to an API
+   * with a `dispatcher`.
+   */
   sendStream?(request: StreamRequest, clock: Clock): Promise<Response>;
   readonly clock: Clock;
   readonly events: Operations;
@@ -73,8 +77,9 @@ export async function fetchApi(
       credentials: "omit",
       cache: "no-store",
     } as const;
-    // What belongs to the runtime's `fetch`, such as a dispatcher of undici, needs that.
-    if (isStream && sendStream !== undefined && !("dispatcher" in init))
+    // What belongs to the runtime's `fetch`, such as a dispatcher of its undici, needs that.
+    const isOurs = isStream || api.dispatcher !== undefined;
+    if (isOurs && sendStream !== undefined && !("dispatcher" in init))
       return sendStream({ api, url, init: options }, clock);
     const late = new AbortController();
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));
@@ -87,16 +92,14 @@ export async function fetchApi(
       })
       .finally(cancel);
   };
-  const first = await token();
-  const response = await sendWith(first);
-  if (response.status !== 401) return response;
-  const fresh = await token(first).catch(async (error: unknown) => {
-    await response.body?.cancel();
-    throw error;
+  const sent = await sendWithToken<Response>({
+    canRepeat: !isStream,
+    token,
+    send: sendWith,
+    isRejected: ({ status }) => status === 401,
+    discard: ({ body }) => body?.cancel(),
   });
-  if (fresh === first || isStream) return response;
-  await response.body?.cancel();
-  return sendWith(fresh);
+  return sent.response;
 }
 
 /** Whether a body is read only once: a stream of the Web, or what else gives chunks, as on Node.js. */

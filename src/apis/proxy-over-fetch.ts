@@ -1,7 +1,7 @@
 /** The proxy on servers that have no socket, where each request to an API goes over `fetch`. */
 import type { AnyReply } from "../http/reply.js";
 import { fetchBody, fetchTransport } from "./fetch-transport.js";
-import { proxyRequest } from "./proxy.js";
+import { proxyRequest } from "./request-steps.js";
 import { SessionExchange, type Proxied, type ProxyComponent } from "./session-exchange.js";
 
 /** Passes a request of the Fetch standard on. */

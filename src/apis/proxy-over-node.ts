@@ -1,5 +1,5 @@
 /**
- * The proxy on Node.js, where each request to an API goes over node:http, also from servers of the
+ * The proxy on Node.js, where each request to an API goes over undici, also from servers of the
  * Fetch standard. Other runtimes never load it.
  */
 import type { IncomingMessage } from "node:http";
@@ -8,12 +8,13 @@ import { Readable, type Duplex } from "node:stream";
 import { headerLines } from "../http/header-lines.js";
 import { isStream, type AnyReply } from "../http/reply.js";
 import type { ProxyReply } from "./exchange.js";
-import { nodeBody, transportTo } from "./node-transport.js";
-import { proxyRequest } from "./proxy.js";
+import { nodeBody, webBody, type Pieces } from "./request-bodies.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
+import { proxyRequest } from "./request-steps.js";
 import { SessionExchange, type Proxied, type ProxyComponent } from "./session-exchange.js";
 import type { IncomingBody } from "./transport.js";
-import { decoded, webBody, webStream } from "./web-bodies.js";
+import { transportTo } from "./undici-transport.js";
+import { decoded, webStream } from "./web-responses.js";
 import { proxyUpgrade } from "./websocket.js";
 
 /** A request as the framework hands it in: of Node.js, of the Web, or as both. */
@@ -68,7 +69,7 @@ function isUnread(message: Readable): boolean {
   return message.readableFlowing === null && !message.readableDidRead;
 }
 
-function bodyOfWeb(request: Request, lines: HeaderLines): IncomingBody<Readable> | undefined {
+function bodyOfWeb(request: Request, lines: HeaderLines): IncomingBody<Pieces> | undefined {
   const length = lengthOf(lines);
   return webBody(request, typeof length === "number" ? length : undefined);
 }

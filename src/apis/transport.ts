@@ -2,9 +2,9 @@ import type { Duplex } from "node:stream";
 import { IdpAuthError } from "../errors.js";
 import type { HeaderLines } from "./request-headers.js";
 
-/** The body of a request, which nothing has read yet. `Stream` is the stream of the transport. */
-export interface IncomingBody<Stream> {
-  readonly stream: Stream;
+/** The body of a request, which nothing has read yet. `Body` is what the transport sends. */
+export interface IncomingBody<Body> {
+  readonly stream: Body;
   /** Other code has read the body, or is reading it. */
   readonly isUsed: boolean;
   /** Whether all of it has arrived, so that `bytes` waits for nothing. False: that isn't known. */
@@ -14,12 +14,12 @@ export interface IncomingBody<Stream> {
 }
 
 /** A request to an API. */
-export interface ApiRequest<Stream> {
+export interface ApiRequest<Body> {
   readonly method: string;
   readonly url: URL;
   /** Names in lower case, without those about the connection and the length of the body. */
   readonly headers: ReadonlyMap<string, string>;
-  readonly body: Uint8Array<ArrayBuffer> | Stream | undefined;
+  readonly body: Uint8Array<ArrayBuffer> | Body | undefined;
   /** The length of a stream in bytes; undefined if it isn't known. */
   readonly length: number | undefined;
   /** Whether the API's time limit ends with the head: its body may take as long as it likes. */
@@ -34,17 +34,12 @@ export interface ApiRequest<Stream> {
    * ended.
    */
   readonly endsBy?: ((end: () => void) => void) | undefined;
+  /** The protocol that the connection is to change to. */
+  readonly upgrade?: "websocket";
 }
 
 /** The statuses of responses that never have a body (RFC 9110 section 6.4.1). */
 export const BODILESS: readonly number[] = [204, 205, 304];
-
-/** A connection that an API has upgraded, in types of node:stream. */
-export interface Upgraded {
-  readonly socket: Duplex;
-  /** What arrived with the response. */
-  readonly head: Uint8Array;
-}
 
 /** A response of an API. */
 export interface ApiResponse<Stream> {
@@ -54,7 +49,7 @@ export interface ApiResponse<Stream> {
   /** Returns the body if it has arrived whole with the head. */
   whole?(): Uint8Array | undefined;
   /** The connection, if the API has upgraded it to a WebSocket: both ends may send. */
-  readonly upgraded?: Upgraded;
+  readonly upgraded?: Duplex;
   /** Reads no body. Every response whose body isn't sent on needs it. */
   discard(): void;
 }
@@ -65,7 +60,9 @@ export interface ApiResponse<Stream> {
  *
  * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason for which it was broken off
  */
-export type Transport<Stream> = (request: ApiRequest<Stream>) => Promise<ApiResponse<Stream>>;
+export type Transport<Stream, Body = Stream> = (
+  request: ApiRequest<Body>,
+) => Promise<ApiResponse<Stream>>;
 
 /**
  * Returns the error itself if it is one of ours, such as the reason of a signal; otherwise it is

@@ -7,11 +7,10 @@ import { ERRORS } from "../errors.js";
 import { isStream, problem, shuttingDown, type Reply } from "../http/reply.js";
 import { Closing } from "./abort-at-session-end.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
-import { admittedUrl } from "./proxy-policy.js";
 import { lengthOf } from "./request-headers.js";
-import { answered } from "./send-with-token.js";
+import { admittedUrl, answered } from "./request-steps.js";
 import { KEEP_ALIVE_MS } from "./session-exchange.js";
-import type { ApiResponse, Transport, Upgraded } from "./transport.js";
+import type { ApiResponse, Transport } from "./transport.js";
 
 /**
  * Passes a request for a WebSocket on to an API, and connects the two sides. They close with each
@@ -21,27 +20,27 @@ import type { ApiResponse, Transport, Upgraded } from "./transport.js";
  */
 export async function proxyUpgrade(
   exchange: Exchange,
-  transport: Transport<Readable>,
+  transport: Transport<Readable, never>,
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
 ): Promise<void> {
   const early = untilResponse(socket);
   let closing: Closing | undefined;
-  let upgraded: Upgraded | undefined;
+  let upstream: Duplex | undefined;
   const replied = replyTo(exchange, message, async (url, headers) => {
     const watched = (closing ??= new Closing(exchange));
     watched.watch();
-    headers.set("connection", "Upgrade").set("upgrade", "websocket");
     const response = await transport({
       method: "GET",
       url,
       headers,
       body: undefined,
       length: undefined,
+      upgrade: "websocket",
       onAbort(abort) {
         watched.onAbort(abort);
       },
     });
-    ({ upgraded } = response);
+    upstream = response.upgraded;
     return response;
   });
   const reply = await replied.catch((error: unknown): Reply => {
@@ -49,8 +48,8 @@ export async function proxyUpgrade(
     const headers = { "Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8" };
     return { status: 500, headers, body: "Internal Server Error" };
   });
-  if (upgraded === undefined || reply.status !== 101 || socket.destroyed) {
-    upgraded?.socket.destroy();
+  if (upstream === undefined || reply.status !== 101 || socket.destroyed) {
+    upstream?.destroy();
     respond(message, socket, reply);
     return;
   }
@@ -67,16 +66,15 @@ export async function proxyUpgrade(
     ].join("\r\n"),
     "latin1",
   );
-  socket.write(upgraded.head);
-  upgraded.socket.write(Buffer.concat([head, ...sent]));
+  upstream.write(Buffer.concat([head, ...sent]));
   (socket as Partial<Socket>).setKeepAlive?.(true, KEEP_ALIVE_MS);
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
   // leak.
   socket.setMaxListeners(0);
-  const upstream = upgraded.socket;
   pipeline(socket, upstream, socket, () => undefined);
   closing?.onAbort(() => socket.destroy());
-  closing?.endsBy(() => finish([socket, upstream]));
+  const sides = [socket, upstream] as const;
+  closing?.endsBy(() => finish(sides));
 }
 
 /**

@@ -26,7 +26,10 @@ export interface ApiProxies<FrameworkRequest extends object> extends Pick<
   IdpAuth<FrameworkRequest>,
   "proxyApi" | "proxyUpgrade"
 > {
-  /** The errors for proxies of APIs that the table does not have, or that have no path. */
+  /**
+   * The errors for proxies of APIs that the table does not have, or that have no path, and for APIs
+   * that this runtime can't send to as they say.
+   */
   findings(apis: ReadonlyMap<string, Api>): Finding[];
 }
 
@@ -62,11 +65,19 @@ export function createApiProxies<FrameworkRequest extends object>(
       const known = [...apis.values()]
         .flatMap(({ api, path }) => (path === undefined ? [] : api))
         .join(", ");
-      return missing.map((name) =>
-        apiMistake(
-          `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`; there are: ${known || "none"}.`,
+      const undispatched = isNode
+        ? []
+        : [...apis.values()].filter(({ dispatcher }) => dispatcher !== undefined);
+      return [
+        ...missing.map((name) =>
+          apiMistake(
+            `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`; there are: ${known || "none"}.`,
+          ),
         ),
-      );
+        ...undispatched.map(({ api }) =>
+          apiMistake(`\`apis\`, ${JSON.stringify(api)}: \`dispatcher\` needs Node.js.`),
+        ),
+      ];
     },
     proxyApi(name, rule = {}) {
       rules.set(name, [...(rules.get(name) ?? []), rule]);

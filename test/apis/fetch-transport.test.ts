@@ -6,11 +6,12 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebRequest } from "../../src/adapters/fetch/fetch-message.js";
 import { fetchApi } from "../../src/apis/fetch-api.js";
 import { fetchBody, fetchTransport } from "../../src/apis/fetch-transport.js";
-import { nodeTransport } from "../../src/apis/node-transport.js";
 import type { Exchange } from "../../src/apis/exchange.js";
-import { proxyRequest } from "../../src/apis/proxy.js";
+import { proxyRequest } from "../../src/apis/request-steps.js";
 import { lengthOf } from "../../src/apis/request-headers.js";
-import { webBody, webStream } from "../../src/apis/web-bodies.js";
+import { webBody } from "../../src/apis/request-bodies.js";
+import { agentOf, undiciTransport } from "../../src/apis/undici-transport.js";
+import { webStream } from "../../src/apis/web-responses.js";
 import { systemClock } from "../../src/clock.js";
 import { isStream, type AnyReply } from "../../src/http/reply.js";
 import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
@@ -26,7 +27,7 @@ afterEach(closeAll);
 
 const clock = new TestClock();
 
-const KINDS = ["fetch", "node:http"] as const;
+const KINDS = ["fetch", "undici"] as const;
 
 type Token = (rejected?: string) => string;
 
@@ -39,7 +40,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
       return proxyRequest(exchange, fetchTransport(api, clock, fetch), fetchBody(request));
     const length = lengthOf(exchange.lines);
     const body = webBody(request, typeof length === "number" ? length : undefined);
-    return proxyRequest(exchange, nodeTransport(api, clock), body).then((reply) =>
+    return proxyRequest(exchange, undiciTransport(api, clock, agentOf(api)), body).then((reply) =>
       isStream(reply.body) ? { ...reply, body: webStream(reply.body) } : reply,
     );
   };

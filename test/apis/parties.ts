@@ -6,10 +6,10 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import type { Api } from "../../src/config/api-options.js";
-import { agentOf } from "../../src/apis/connections.js";
 import type { Exchange } from "../../src/apis/exchange.js";
-import { nodeBody, nodeTransport } from "../../src/apis/node-transport.js";
-import { proxyRequest } from "../../src/apis/proxy.js";
+import { proxyRequest } from "../../src/apis/request-steps.js";
+import { nodeBody, type Pieces } from "../../src/apis/request-bodies.js";
+import { agentOf, undiciTransport } from "../../src/apis/undici-transport.js";
 import { proxyUpgrade } from "../../src/apis/websocket.js";
 import type { Transport } from "../../src/apis/transport.js";
 import { ERRORS, type Reply } from "../../src/adapter.js";
@@ -122,11 +122,11 @@ export function frontHandler(
 ): Omit<Front, "port" | "server"> &
   Pick<Exchange, "failed"> & {
     exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange;
-    transport: Transport<Readable>;
+    transport: Transport<Readable, Pieces>;
   } {
   const agent = agentOf(api);
-  running.push(() => agent.destroy());
-  const transport = nodeTransport(api, clock, agent);
+  running.push(() => void agent.destroy());
+  const transport = undiciTransport(api, clock, agent);
   const session = new AbortController();
   const shutdown = new Shutdown();
   const failures: IdpAuthError[] = [];

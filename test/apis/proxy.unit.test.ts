@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Challenge } from "../../src/apis/challenge.js";
 import { Closing } from "../../src/apis/abort-at-session-end.js";
 import type { Exchange } from "../../src/apis/exchange.js";
-import { proxyRequest } from "../../src/apis/proxy.js";
-import { answered } from "../../src/apis/send-with-token.js";
+import { answered, proxyRequest } from "../../src/apis/request-steps.js";
 import type { ApiRequest, ApiResponse, IncomingBody } from "../../src/apis/transport.js";
 import type { Api } from "../../src/config/api-options.js";
 import { ERRORS, IdpAuthError, type ErrorCode } from "../../src/errors.js";
@@ -334,7 +333,7 @@ describe("a 401 of the API", () => {
     const answers = [DENIED, { status: 403 }];
     const { got, sent, log } = parties({ ...POST, headers, body: {}, answers });
     expect((await got()).status).toBe(403);
-    expect(log).toEqual(["token", "read", "send", "discard", "again token-1", "send"]);
+    expect(log).toEqual(["token", "read", "send", "again token-1", "discard", "send"]);
     expect(sent.map(({ headers }) => headers.get("authorization"))).toEqual([
       "Bearer token-1",
       "Bearer token-2",
@@ -345,17 +344,17 @@ describe("a 401 of the API", () => {
   it("is 502 if it comes again, and if there is no other token", async () => {
     const twice = parties({ answers: [DENIED, DENIED] });
     expect(await twice.got()).toMatchObject({ status: 502, code: "api_token_rejected" });
-    expect(twice.log).toEqual(["token", "send", "discard", "again token-1", "send", "discard"]);
+    expect(twice.log).toEqual(["token", "send", "again token-1", "discard", "send", "discard"]);
     expect(errorsOf(twice.failures)).toEqual([titled("api_token_rejected")]);
     const same = parties({ tokens: ["token-1", "token-1"], answers: [DENIED] });
     expect((await same.got()).code).toBe("api_token_rejected");
-    expect(same.log).toEqual(["token", "send", "discard", "again token-1"]);
+    expect(same.log).toEqual(["token", "send", "again token-1", "discard"]);
   });
 
   it("to a stream is 502 after a refresh, of which the next request profits", async () => {
     const { got, log } = parties({ ...STREAMED, answers: [DENIED] });
     expect((await got()).code).toBe("api_token_rejected");
-    expect(log).toEqual(["token", "send", "discard", "again token-1"]);
+    expect(log).toEqual(["token", "send", "again token-1", "discard"]);
   });
 
   it.each([{}, STREAMED])("after which the user is signed out says so: %j", async (setting) => {

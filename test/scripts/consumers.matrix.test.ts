@@ -31,6 +31,7 @@ const installed = (await installFramework(TOOLS)) && (await installFramework(NEX
 const PACKAGES = [
   "jose",
   "oauth4webapi",
+  "undici",
   "express",
   "fastify",
   "hono",

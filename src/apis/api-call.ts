@@ -1,0 +1,194 @@
+import { Readable, type Duplex } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { Clock } from "../clock.js";
+import { ArrivingResponse } from "./arriving-response.js";
+import { IdleTimer } from "./idle-timer.js";
+import { valuesOf, type HeaderLines } from "./request-headers.js";
+import { isEventStreamType } from "./response-headers.js";
+import { apiTimeout, asApiError, type ApiRequest, type ApiResponse } from "./transport.js";
+
+/** A request whose body is read piece by piece, unless it is known whole. */
+export type Call = ApiRequest<AsyncIterable<Uint8Array>>;
+
+/** Where a request goes, and how long the API may take. */
+export interface Destination {
+  readonly origin: string;
+  readonly dispatcher: Pick<Dispatcher, "dispatch">;
+  readonly clock: Clock;
+  /** Seconds that the API may take for its next byte. */
+  readonly timeout: number;
+}
+
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a request may be sent twice. */
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
+
+/** How a connection fails that the API has closed or reset. */
+const CLOSED_BY_PEER = ["UND_ERR_SOCKET", "ECONNRESET", "ECONNABORTED", "EPIPE"];
+
+/** Sends a request over undici. */
+export function call(request: Call, to: Destination): Promise<ApiResponse<Readable>> {
+  return new Promise((resolve, reject) => {
+    new ApiCall(request, to, { resolve, reject }).send();
+  });
+}
+
+interface Settled {
+  resolve(response: ApiResponse<Readable>): void;
+  reject(error: Error): void;
+}
+
+/** A request, and what undici tells of it. */
+class ApiCall implements Dispatcher.DispatchHandler {
+  readonly #request: Call;
+  readonly #to: Destination;
+  readonly #settled: Settled;
+  readonly #timer: IdleTimer;
+  #canRepeat: boolean;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Why it was broken off. */
+  #reason: Error | undefined;
+  #response: ArrivingResponse | undefined;
+
+  constructor(request: Call, to: Destination, settled: Settled) {
+    this.#request = request;
+    this.#to = to;
+    this.#settled = settled;
+    this.#canRepeat = request.body === undefined && SAFE_METHODS.includes(request.method);
+    this.#timer = new IdleTimer(to.clock, to.timeout, () => {
+      this.#breakOff(apiTimeout());
+    });
+  }
+
+  send(): void {
+    this.#dispatch();
+    this.#request.onAbort((reason) => {
+      this.#breakOff(reason);
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#reason !== undefined) controller.abort(this.#reason);
+  }
+
+  onResponseStarted(): void {
+    this.#canRepeat = false;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    // An interim response, such as 103.
+    if (status < 200) return;
+    const lines = linesOf(controller);
+    const { timesHeadOnly, endsBy } = this.#request;
+    const isEventStream = isEventStreamType(valuesOf(lines, "content-type")[0]);
+    if (timesHeadOnly === true || isEventStream) this.#timer.stop();
+    else this.#timer.start();
+    const response = new ArrivingResponse(
+      { status, lines, isEventStream },
+      controller,
+      this.#timer,
+    );
+    this.#response = response;
+    if (isEventStream)
+      endsBy?.(() => {
+        response.end();
+      });
+    this.#settled.resolve(response);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#response?.add(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#timer.stop();
+    this.#response?.complete();
+  }
+
+  onRequestUpgrade(
+    ...[controller, status, { upgrade = "" }, socket]: readonly [
+      controller: Dispatcher.DispatchController,
+      status: number,
+      headers: { readonly upgrade?: string | string[] },
+      socket: Duplex,
+    ]
+  ): void {
+    this.#timer.stop();
+    socket.on("error", () => undefined);
+    // Only the protocol that was asked for is passed on.
+    const isAsked = String(upgrade).toLowerCase() === this.#request.upgrade;
+    this.#settled.resolve({
+      status,
+      lines: linesOf(controller),
+      body: Readable.from([]),
+      discard: () => void socket.destroy(),
+      ...(isAsked && { upgraded: socket }),
+    });
+  }
+
+  onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
+    // The connection may have served others before, and waited too long.
+    if (this.#canRepeat && CLOSED_BY_PEER.includes(error.code ?? "")) {
+      this.#canRepeat = false;
+      this.#dispatch();
+      return;
+    }
+    this.#timer.stop();
+    this.#response?.fail(error);
+    this.#settled.reject(asApiError(error));
+  }
+
+  #dispatch(): void {
+    const { method, url, headers, body, length, upgrade } = this.#request;
+    const { origin, dispatcher } = this.#to;
+    const lines: string[] = [];
+    for (const [name, value] of headers) lines.push(name, value);
+    const isWhole = body === undefined || body instanceof Uint8Array;
+    if (!isWhole && length !== undefined) lines.push("content-length", String(length));
+    const options = {
+      origin,
+      path: url.href.slice(origin.length),
+      method,
+      headers: lines,
+      body: isWhole ? body : this.#timed(body),
+      upgrade,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    // The types don't know that a body may be any iterable.
+    dispatcher.dispatch(options as Dispatcher.DispatchOptions, this);
+  }
+
+  /** While a user is slow, the API isn't. */
+  async *#timed(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    this.#timer.pause();
+    for await (const chunk of body) {
+      if (this.#response === undefined) this.#timer.start();
+      yield chunk;
+      if (this.#response === undefined) this.#timer.pause();
+    }
+    this.#timer.start();
+  }
+
+  #breakOff(reason: Error): void {
+    this.#timer.stop();
+    this.#canRepeat = false;
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+    this.#response?.fail(reason);
+    this.#settled.reject(reason);
+  }
+}
+
+/** The header lines as they came, one character for each byte. */
+function linesOf({ rawHeaders }: Dispatcher.DispatchController): HeaderLines {
+  const lines: string[] = [];
+  if (Array.isArray(rawHeaders))
+    for (const bytes of rawHeaders)
+      lines.push(typeof bytes === "string" ? bytes : bytes.toString("latin1"));
+  // Of HTTP/2, which an application's own dispatcher may speak.
+  else
+    for (const [name, value] of Object.entries(rawHeaders ?? {}))
+      for (const one of [value ?? []].flat()) lines.push(name, one);
+  return lines;
+}

@@ -1,0 +1,126 @@
+import { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { IdleTimer } from "./idle-timer.js";
+import type { HeaderLines } from "./request-headers.js";
+import type { ApiResponse } from "./transport.js";
+
+/** The most bytes that are kept while nobody reads them: more than one read brings. */
+const MAX_UNREAD_BYTES = 65_536;
+
+interface Head {
+  readonly status: number;
+  readonly lines: HeaderLines;
+  readonly isEventStream: boolean;
+}
+
+/** A response whose body arrives piece by piece, no faster than it is read. */
+export class ArrivingResponse implements ApiResponse<Readable> {
+  readonly status: number;
+  readonly lines: HeaderLines;
+  readonly #isEventStream: boolean;
+  readonly #controller: Dispatcher.DispatchController;
+  readonly #timer: IdleTimer;
+  #unread: Buffer[] = [];
+  #size = 0;
+  #isComplete = false;
+  #isDiscarded = false;
+  #error: Error | undefined;
+  #stream: Readable | undefined;
+
+  constructor(
+    { status, lines, isEventStream }: Head,
+    controller: Dispatcher.DispatchController,
+    timer: IdleTimer,
+  ) {
+    this.status = status;
+    this.lines = lines;
+    this.#isEventStream = isEventStream;
+    this.#controller = controller;
+    this.#timer = timer;
+  }
+
+  whole(): Uint8Array | undefined {
+    if (!this.#isComplete || this.#stream !== undefined) return undefined;
+    return this.#unread.length === 1 ? this.#unread[0] : Buffer.concat(this.#unread);
+  }
+
+  get body(): Readable {
+    return (this.#stream ??= this.#opened());
+  }
+
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#unread = [];
+    // An event stream that was only read to its end would stay open.
+    if (this.#isEventStream) this.#abort();
+    else this.#resume();
+  }
+
+  add(chunk: Buffer): void {
+    this.#timer.start();
+    if (this.#stream !== undefined) {
+      if (!this.#stream.push(chunk)) this.#pause();
+      return;
+    }
+    this.#size += chunk.length;
+    if (!this.#isDiscarded) this.#unread.push(chunk);
+    if (this.#size <= MAX_UNREAD_BYTES) return;
+    if (this.#isDiscarded) this.#abort();
+    else this.#pause();
+  }
+
+  /** All of it has arrived. */
+  complete(): void {
+    this.#isComplete = true;
+    this.#stream?.push(null);
+  }
+
+  /** Ends the body in order before the API does. */
+  end(): void {
+    this.complete();
+    // Otherwise its connection would serve another request, whose response would begin with the rest.
+    this.#abort();
+  }
+
+  /** Breaks it off, unless it has been read whole. */
+  fail(error: Error): void {
+    if (this.#isDiscarded || (this.#isComplete && this.#isEventStream)) return;
+    this.#error ??= error;
+    this.#stream?.destroy(error);
+  }
+
+  #opened(): Readable {
+    const stream = new Readable({
+      read: () => {
+        this.#resume();
+      },
+      destroy: (error, done) => {
+        if (!this.#isComplete) this.#abort();
+        done(error);
+      },
+    });
+    // Without a listener, an error of a response that nobody reads would end the process.
+    stream.on("error", () => undefined);
+    for (const chunk of this.#unread) stream.push(chunk);
+    this.#unread = [];
+    if (this.#isComplete) stream.push(null);
+    if (this.#error !== undefined) stream.destroy(this.#error);
+    return stream;
+  }
+
+  #pause(): void {
+    this.#controller.pause();
+    // While a user is slow, the API isn't.
+    this.#timer.pause();
+  }
+
+  #resume(): void {
+    if (!this.#controller.paused) return;
+    this.#timer.start();
+    this.#controller.resume();
+  }
+
+  #abort(): void {
+    this.#controller.abort(new Error("Nobody reads the response."));
+  }
+}
