@@ -53,7 +53,7 @@ const CHUNKS = [
   ["provider", /^provider\//],
   [
     "apis-over-node",
-    /^apis\/(?:fetch-api-stream|proxy-over-node|undici-transport|api-call|arriving-response|idle-timer|outlive-write-errors|request-bodies|web-responses|websocket)\.ts$/,
+    /^apis\/(?:fetch-api-stream|proxy-over-node|undici-transport|api-connections|arriving-response|idle-timer|outlive-write-errors|request-bodies|web-responses|websocket)\.ts$/,
   ],
   ["apis", /^apis\//],
   ["test-provider", /^testing\/(?:provider\/|loopback-hostname\.|running-clock\.)/],

@@ -197,7 +197,7 @@ export const EVENT_FIELDS = {
   cause: {
     what: "The error code of the connection to the API, such as `ECONNREFUSED`. If `reason` is `certificate`, the error code of the provider's certificate, such as `CERT_HAS_EXPIRED`",
     type: "string",
-    values: "codes of Node.js, at most 40 characters",
+    values: "codes of Node.js or undici, at most 40 characters",
     label: "with a limit",
     personal: "no",
   },

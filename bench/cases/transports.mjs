@@ -2,8 +2,8 @@
 // libraries, and idpauth's proxy with session and token.
 import { needPackages } from "../../scripts/framework-install.mjs";
 import { startChild } from "../children.mjs";
-import { numberRow } from "../report.mjs";
-import { median, throughput } from "../rounds.mjs";
+import { numberRow, ratioRow } from "../report.mjs";
+import { median, ratio, throughput } from "../rounds.mjs";
 import { clientOf } from "../sign-in.mjs";
 
 const PATH = "/api/orders/small";
@@ -14,7 +14,7 @@ const PROXIES = {
   "node-undici-request": "undici's request, plain",
   "node-http-proxy-3": "http-proxy-3",
   "fastify-http-proxy": "@fastify/http-proxy",
-  "node-idpauth": "idpauth on node:http, with session and token",
+  "node-idpauth": "idpauth over undici, with session and token",
 };
 
 export async function transports({ load, provider, settings }) {
@@ -47,8 +47,34 @@ export async function transports({ load, provider, settings }) {
       const row = `processor time of a request: ${title}`;
       return numberRow(row, median(measured.cpu[name]), undefined, note, { unit: "µs", spread });
     });
-    return { rows, measured };
+    return { rows: [...rows, ...comparisons(measured)], measured };
   } finally {
     for (const child of children) child.stop();
   }
+}
+
+/** idpauth beside a library, and beside a plain proxy over the same client. */
+function comparisons({ cpu, p99 }) {
+  const [ours, plain, library] = ["node-idpauth", "node-undici-dispatch", "node-http-proxy-3"];
+  const more = cpu[ours].map((each, round) => each - cpu[plain][round]);
+  return [
+    ratioRow(
+      "processor time of a request: http-proxy-3 / idpauth",
+      ratio(cpu[library], cpu[ours]),
+      {
+        atLeast: 1.2,
+      },
+    ),
+    numberRow(
+      "processor time of a request that idpauth adds to undici's dispatch",
+      median(more),
+      { atMost: 25 },
+      "the median of the differences",
+      { unit: "µs", spread: [Math.min(...more), Math.max(...more)] },
+    ),
+    ratioRow("p99 of a request: idpauth / undici's dispatch", ratio(p99[ours], p99[plain]), {
+      atMost: 1.1,
+    }),
+    ratioRow("p99 of a request: idpauth / http-proxy-3", ratio(p99[ours], p99[library]), undefined),
+  ];
 }

@@ -23,6 +23,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   #unread: Buffer[] = [];
   #size = 0;
   #isComplete = false;
+  /** Nobody gets what still arrives. */
   #isDiscarded = false;
   #error: Error | undefined;
   #stream: Readable | undefined;
@@ -40,7 +41,8 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   }
 
   whole(): Uint8Array | undefined {
-    if (!this.#isComplete || this.#stream !== undefined) return undefined;
+    if (!this.#isComplete || this.#error !== undefined || this.#stream !== undefined)
+      return undefined;
     return this.#unread.length === 1 ? this.#unread[0] : Buffer.concat(this.#unread);
   }
 
@@ -57,7 +59,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   }
 
   add(chunk: Buffer): void {
-    this.#timer.start();
+    this.#timer.moved("download");
     if (this.#stream !== undefined) {
       if (!this.#stream.push(chunk)) this.#pause();
       return;
@@ -78,13 +80,14 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   /** Ends the body in order before the API does. */
   end(): void {
     this.complete();
+    this.#isDiscarded = true;
     // Otherwise its connection would serve another request, whose response would begin with the rest.
     this.#abort();
   }
 
-  /** Breaks it off, unless it has been read whole. */
+  /** Breaks it off, unless nobody gets the rest. */
   fail(error: Error): void {
-    if (this.#isDiscarded || (this.#isComplete && this.#isEventStream)) return;
+    if (this.#isDiscarded) return;
     this.#error ??= error;
     this.#stream?.destroy(error);
   }
@@ -110,13 +113,12 @@ export class ArrivingResponse implements ApiResponse<Readable> {
 
   #pause(): void {
     this.#controller.pause();
-    // While a user is slow, the API isn't.
-    this.#timer.pause();
+    this.#timer.waits("download");
   }
 
   #resume(): void {
     if (!this.#controller.paused) return;
-    this.#timer.start();
+    this.#timer.moved("download");
     this.#controller.resume();
   }
 

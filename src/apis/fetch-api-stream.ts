@@ -5,10 +5,10 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import { IdpAuthError } from "../errors.js";
+import { transportTo } from "./api-connections.js";
 import type { StreamRequest } from "./fetch-api.js";
 import { exactly } from "./request-bodies.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
-import { transportTo } from "./undici-transport.js";
 import { decoded, webStream } from "./web-responses.js";
 
 /** About the connection, or about the body, which are ours. */

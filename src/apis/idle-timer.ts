@@ -1,11 +1,15 @@
 import type { Clock } from "../clock.js";
 
-/** Tells that it has been somebody's turn for too long. */
+/** What a request waits for the user with: the next piece of a body, or that one is read. */
+export type Slow = "upload" | "download";
+
+/** Tells that an API has been idle for too long. While a user is slow, the API isn't. */
 export class IdleTimer {
   readonly #clock: Clock;
   readonly #milliseconds: number;
   readonly #expired: () => void;
-  /** Undefined: it is another's turn. */
+  readonly #slow = { upload: false, download: false };
+  /** Since when it is the API's turn. Undefined: it is the user's. */
   #since: number | undefined;
   #cancel: () => void;
 
@@ -18,13 +22,15 @@ export class IdleTimer {
     this.#cancel = this.#look(this.#milliseconds);
   }
 
-  /** It is its turn from now on. */
-  start(): void {
-    this.#since = this.#clock.monotonic();
+  /** Something has moved: the API has its whole time again. */
+  moved(side: Slow): void {
+    this.#slow[side] = false;
+    if (!this.#slow.upload && !this.#slow.download) this.#since = this.#clock.monotonic();
   }
 
-  /** It isn't its turn. */
-  pause(): void {
+  /** It is the user's turn. */
+  waits(side: Slow): void {
+    this.#slow[side] = true;
     this.#since = undefined;
   }
 

@@ -7,13 +7,13 @@ import type { Http2ServerRequest } from "node:http2";
 import { Readable, type Duplex } from "node:stream";
 import { headerLines } from "../http/header-lines.js";
 import { isStream, type AnyReply } from "../http/reply.js";
+import { transportTo } from "./api-connections.js";
 import type { ProxyReply } from "./exchange.js";
 import { nodeBody, webBody, type Pieces } from "./request-bodies.js";
 import { lengthOf, type HeaderLines } from "./request-headers.js";
 import { proxyRequest } from "./request-steps.js";
 import { SessionExchange, type Proxied, type ProxyComponent } from "./session-exchange.js";
 import type { IncomingBody } from "./transport.js";
-import { transportTo } from "./undici-transport.js";
 import { decoded, webStream } from "./web-responses.js";
 import { proxyUpgrade } from "./websocket.js";
 

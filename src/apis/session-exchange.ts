@@ -9,6 +9,7 @@ import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine, reasonLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { blockedByOutage, blockedUser, type Blocked } from "../guard/blocked-responses.js";
+import type { GuardOpened } from "../guard/guard.js";
 import { isNavigation, loginPath } from "../guard/login-url.js";
 import { saysOtherSite } from "../http/initiator.js";
 import type { Origin } from "../http/redirects.js";
@@ -50,8 +51,9 @@ export interface Proxied {
   readonly api: Api;
   readonly opened: SessionRequest;
   readonly client: string | undefined;
-  /** The guard of the proxy. @param ofPath the API's rules for this request */
-  readonly guard: (ofPath: readonly GuardRule[]) => Promise<Blocked | undefined>;
+  readonly guard: GuardOpened;
+  /** Those of the proxy. The API's rules for the path are added to them. */
+  readonly rules: readonly GuardRule[];
   /** A signal that aborts when the session ends. */
   readonly ended: () => AbortSignal;
   /** Undefined: nobody tells when the response is complete. */
@@ -188,11 +190,11 @@ export class SessionExchange implements Exchange {
   /** @param isAgain the session may have ended since the request came */
   async #token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
     const { api } = this;
-    const { opened, guard } = this.#proxied;
+    const { opened, guard, rules } = this.#proxied;
     try {
       const gone = isAgain ? await this.#blockedIfGone() : undefined;
       const since = this.clock.monotonic();
-      const blocked = gone ?? (await guard(rulesFor(api, this.request)));
+      const blocked = gone ?? (await guard(opened, [...rulesFor(api, this.request), ...rules]));
       if (blocked !== undefined) return blocked.reply;
       // The application's own rule may have waited, such as for its database.
       const isLate = this.clock.monotonic() - since >= LOOK_AGAIN_MS;

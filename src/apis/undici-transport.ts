@@ -1,94 +1,209 @@
 /** Requests to APIs over undici. */
-import type { Readable } from "node:stream";
-import type { SecureContextOptions } from "node:tls";
-import { Agent, buildConnector, type Dispatcher } from "undici";
+import { Readable, type Duplex } from "node:stream";
+import type { Dispatcher } from "undici";
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
-import type { Shutdown } from "../work/shutdown.js";
-import { call } from "./api-call.js";
-import { outliveWriteErrors } from "./outlive-write-errors.js";
+import { ArrivingResponse } from "./arriving-response.js";
+import { IdleTimer } from "./idle-timer.js";
 import type { Pieces } from "./request-bodies.js";
-import type { Transport } from "./transport.js";
+import { valuesOf, type HeaderLines } from "./request-headers.js";
+import { isEventStreamType } from "./response-headers.js";
+import {
+  apiTimeout,
+  asApiError,
+  type ApiRequest,
+  type ApiResponse,
+  type Transport,
+} from "./transport.js";
 
-/**
- * The most bytes of headers in a response. When undici's own limit of 16 KB is reached, the API has
- * already acted. HTTP/2 sends no more to the browser than this.
- */
-const MAX_HEADER_BYTES = 65_536;
+/** A request whose body is read piece by piece, unless it is known whole. */
+type Call = ApiRequest<Pieces>;
 
-/**
- * Milliseconds that an unused connection stays open: less than the 5 s of Node's own servers, so
- * that none is closed while we send.
- */
-const IDLE_CONNECTION_MS = 4_000;
-
-interface Connected {
-  readonly transport: Transport<Readable, Pieces>;
-  /** Closes the connections. */
-  readonly release: () => void;
+/** Where a request goes, and how long the API may take. */
+interface Destination {
+  readonly origin: string;
+  readonly dispatcher: Pick<Dispatcher, "dispatch">;
+  readonly clock: Clock;
+  /** Seconds that the API may take for its next byte. */
+  readonly timeout: number;
 }
 
-/** Each holds the connections to its API. */
-const transports = new WeakMap<Api, Connected>();
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that a request may be sent twice. */
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
-/** Returns the one transport to an API. @param shutdown closes its connections */
-export function transportTo(
-  api: Api,
-  clock: Clock,
-  shutdown?: Shutdown,
-): Transport<Readable, Pieces> {
-  const { transport, release } = transports.get(api) ?? connect(api, clock);
-  shutdown?.atEnd(release);
-  return transport;
-}
-
-function connect(api: Api, clock: Clock): Connected {
-  const own = api.dispatcher === undefined ? agentOf(api) : undefined;
-  const dispatcher = own ?? (api.dispatcher as unknown as Dispatcher);
-  const release = () => void own?.destroy();
-  const connected = { transport: undiciTransport(api, clock, dispatcher), release };
-  transports.set(api, connected);
-  return connected;
-}
+/** How a connection fails that the API has closed or reset. */
+const CLOSED_BY_PEER = ["UND_ERR_SOCKET", "ECONNRESET", "ECONNABORTED", "EPIPE"];
 
 /** @param dispatcher of this API alone, because it holds the connections */
 export function undiciTransport(
-  { url, timeout }: Api,
+  { url, timeout }: Pick<Api, "url" | "timeout">,
   clock: Clock,
   dispatcher: Pick<Dispatcher, "dispatch">,
 ): Transport<Readable, Pieces> {
   const to = { origin: url.origin, dispatcher, clock, timeout };
-  return (request) => call(request, to);
+  return (request) =>
+    new Promise((resolve, reject) => {
+      new ApiCall(request, to, { resolve, reject }).send();
+    });
 }
 
-/**
- * Creates the pool of connections to one API. The certificate is checked, whatever the environment
- * says.
- *
- * @param tls whom to trust, and with which certificate
- */
-export function agentOf(
-  { timeout, connections }: Pick<Api, "timeout" | "connections">,
-  tls?: SecureContextOptions,
-): Agent {
-  const connector = buildConnector({
-    ...tls,
-    // Longer than a request waits, so that it is the request that times out.
-    timeout: 2 * timeout * 1000,
-    rejectUnauthorized: true,
-    allowH2: false,
-  });
-  return new Agent({
-    allowH2: false,
-    connections: connections ?? null,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    connect(options, done) {
-      connector(options, (...connected) => {
-        const [error, socket] = connected;
-        if (error === null) outliveWriteErrors(socket);
-        done(...connected);
+interface Settled {
+  resolve(response: ApiResponse<Readable>): void;
+  reject(error: Error): void;
+}
+
+/** A request, and what undici tells of it. */
+class ApiCall implements Dispatcher.DispatchHandler {
+  readonly #request: Call;
+  readonly #to: Destination;
+  readonly #settled: Settled;
+  readonly #timer: IdleTimer;
+  #canRepeat: boolean;
+  #controller: Dispatcher.DispatchController | undefined;
+  /** Why it was broken off. */
+  #reason: Error | undefined;
+  #response: ArrivingResponse | undefined;
+
+  constructor(request: Call, to: Destination, settled: Settled) {
+    this.#request = request;
+    this.#to = to;
+    this.#settled = settled;
+    this.#canRepeat = request.body === undefined && SAFE_METHODS.includes(request.method);
+    this.#timer = new IdleTimer(to.clock, to.timeout, () => {
+      this.#breakOff(apiTimeout());
+    });
+  }
+
+  send(): void {
+    this.#dispatch();
+    this.#request.onAbort((reason) => {
+      this.#breakOff(reason);
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#reason !== undefined) controller.abort(this.#reason);
+  }
+
+  onResponseStarted(): void {
+    this.#canRepeat = false;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    // An interim response, such as 103.
+    if (status < 200) return;
+    const lines = linesOf(controller);
+    const { timesHeadOnly, endsBy } = this.#request;
+    const isEventStream = isEventStreamType(valuesOf(lines, "content-type")[0]);
+    if (timesHeadOnly === true || isEventStream) this.#timer.stop();
+    else this.#timer.moved("download");
+    const response = new ArrivingResponse(
+      { status, lines, isEventStream },
+      controller,
+      this.#timer,
+    );
+    this.#response = response;
+    if (isEventStream)
+      endsBy?.(() => {
+        response.end();
       });
-    },
-  });
+    this.#settled.resolve(response);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#response?.add(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#timer.stop();
+    this.#response?.complete();
+  }
+
+  onRequestUpgrade(
+    ...[controller, status, { upgrade = "" }, socket]: readonly [
+      controller: Dispatcher.DispatchController,
+      status: number,
+      headers: { readonly upgrade?: string | string[] },
+      socket: Duplex,
+    ]
+  ): void {
+    this.#timer.stop();
+    socket.on("error", () => undefined);
+    // Only the protocol that was asked for is passed on.
+    const isAsked = String(upgrade).toLowerCase() === this.#request.upgrade;
+    this.#settled.resolve({
+      status,
+      lines: linesOf(controller),
+      body: Readable.from([]),
+      discard: () => void socket.destroy(),
+      ...(isAsked && { upgraded: socket }),
+    });
+  }
+
+  onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
+    // The connection may have served others before, and waited too long.
+    if (this.#canRepeat && CLOSED_BY_PEER.includes(error.code ?? "")) {
+      this.#canRepeat = false;
+      this.#dispatch();
+      return;
+    }
+    this.#timer.stop();
+    this.#response?.fail(error);
+    this.#settled.reject(asApiError(error));
+  }
+
+  #dispatch(): void {
+    const { method, url, headers, body, length, upgrade } = this.#request;
+    const { origin, dispatcher } = this.#to;
+    const lines: string[] = [];
+    for (const [name, value] of headers) lines.push(name, value);
+    const isWhole = body === undefined || body instanceof Uint8Array;
+    if (!isWhole && length !== undefined) lines.push("content-length", String(length));
+    const options = {
+      origin,
+      path: url.href.slice(origin.length),
+      method,
+      headers: lines,
+      body: isWhole ? body : this.#timed(body),
+      upgrade,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    // The types don't know that a body may be any iterable.
+    dispatcher.dispatch(options as Dispatcher.DispatchOptions, this);
+  }
+
+  /** Undici asks for the next piece when the API has accepted the one before. */
+  async *#timed(body: Pieces): AsyncGenerator<Uint8Array> {
+    this.#timer.waits("upload");
+    for await (const chunk of body) {
+      this.#timer.moved("upload");
+      yield chunk;
+      this.#timer.waits("upload");
+    }
+    this.#timer.moved("upload");
+  }
+
+  #breakOff(reason: Error): void {
+    this.#timer.stop();
+    this.#canRepeat = false;
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+    this.#response?.fail(reason);
+    this.#settled.reject(reason);
+  }
+}
+
+/** The header lines as they came, one character for each byte. */
+function linesOf({ rawHeaders }: Dispatcher.DispatchController): HeaderLines {
+  const lines: string[] = [];
+  if (Array.isArray(rawHeaders))
+    for (const bytes of rawHeaders)
+      lines.push(typeof bytes === "string" ? bytes : bytes.toString("latin1"));
+  // Of HTTP/2, which an application's own dispatcher may speak.
+  else
+    for (const [name, value] of Object.entries(rawHeaders ?? {}))
+      for (const one of [value ?? []].flat()) lines.push(name, one);
+  return lines;
 }

@@ -95,7 +95,8 @@ export function createApiProxies<FrameworkRequest extends object>(
             client: addressOf(opened.request, client),
             onClose: adapter.onClose && onClose,
             ended: endedOf(opened, onClose),
-            guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, rule]),
+            guard,
+            rules: [rule],
           };
         };
         return isNode || web === undefined
@@ -136,7 +137,8 @@ export function createApiProxies<FrameworkRequest extends object>(
           onClose,
           ended: endedOf(opened, onClose),
           client: addressOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
-          guard: (ofPath: readonly GuardRule[]) => guard(opened, [...ofPath, ...required]),
+          guard,
+          rules: required,
         };
         return upgrade(proxied, [message as IncomingMessage, upgraded, head as Buffer], component);
       });

@@ -15,6 +15,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { apiRow } from "./api-row.js";
 import { unobserved } from "../support/unobserved.js";
 
+const OWN_RULE = { maxAge: 60 };
 const LOGIN = "/app/idpauth/login/";
 const NAVIGATION = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
@@ -88,7 +89,8 @@ function exchange(setting: Setting = {}) {
     api: apiRow(setting.api),
     opened: { request, origin: "https://app.example", session } as unknown as SessionRequest,
     client: "192.0.2.7",
-    guard: async (ofPath: unknown) => {
+    rules: [OWN_RULE],
+    guard: async (_opened: unknown, ofPath: unknown) => {
       rules.push(ofPath);
       if (setting.takes !== undefined) await clock.advanceAsync(setting.takes);
       return setting.blocked as never;
@@ -131,7 +133,7 @@ describe("the user's token", () => {
     });
     expect(await made.token()).toBe("token");
     expect(asked).toEqual([[session, "orders", { minValidity: 30, rejected: undefined }]]);
-    expect([rules, reloads()]).toEqual([[[rule]], 0]);
+    expect([rules, reloads()]).toEqual([[[rule, OWN_RULE]], 0]);
   });
 
   it("is nobody's whom the guard blocks", async () => {

@@ -140,6 +140,21 @@ describe("the time limit", () => {
     await expect.poll(() => received.text).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it("doesn't count while the user's upload pauses after the API has begun to respond", async () => {
+    const clock = new TestClock();
+    const { url } = await rawApi((socket, got) => {
+      if (got.endsWith("first")) socket.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab");
+      if (got.endsWith("last")) socket.write("cd");
+    });
+    const { port } = await front(apiRow({ url }), { clock });
+    const { socket, received } = await rawBrowser(port);
+    socket.write(`${POST}Content-Length: 100000\r\n\r\nfirst`);
+    await expect.poll(() => received.text).toMatch(/ab$/);
+    await clock.advanceAsync(600_000);
+    socket.write(`${"x".repeat(99_991)}last`);
+    await expect.poll(() => received.text).toMatch(/abcd$/);
+  });
+
   it("counts while the API accepts nothing of an upload", async () => {
     const clock = new TestClock();
     const { url } = await rawApi((socket) => socket.pause());

@@ -63,6 +63,27 @@ describe("the built package", () => {
     },
   );
 
+  it.each([
+    ["no API", "{}", []],
+    ["an API", '{ orders: { url: "https://orders.example/v2/" } }', ["undici"]],
+  ])("loads undici for an application with %s: %s", (_what, apis, expected) => {
+    const hooks = `export const resolve = (name, context, next) => {
+      if (name === "undici") console.log(name);
+      return next(name, context);
+    };`;
+    const entry = pathToFileURL(path.join(DIST, "adapters/express/express.js")).href;
+    const code = `
+      import { register } from "node:module";
+      register("data:text/javascript,${encodeURIComponent(hooks)}");
+      const { idpAuth } = await import(${JSON.stringify(entry)});
+      idpAuth({ env: {}, secretKey: "an example of a key of 32 bytes!", issuer: "https://login.example", clientId: "app", clientSecret: "secret", baseUrl: "https://app.example", log: false, apis: ${apis} }).start();
+      await new Promise((resolve) => setTimeout(resolve, 300));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+      encoding: "utf8",
+    });
+    expect([stdout.split("\n").filter(Boolean), stderr]).toEqual([expected, ""]);
+  });
+
   it("gives each entry for browsers the same client of the page", () => {
     const [, chunk] = /from '(.*page-client\.js)'/.exec(read("client/client.js"))!;
     for (const name of ["streams", "warning"])
