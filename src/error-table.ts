@@ -229,7 +229,7 @@ export const ERRORS = errorRows({
     status: 502,
     title: "The service behind this page sent an unusable response",
     remedy:
-      "Check the response of the API: it switches protocols (101), although the request was for no WebSocket.",
+      "Check the response of the API: it switches to another protocol than WebSocket, or its status doesn't exist.",
   },
   api_redirect_refused: {
     status: 502,

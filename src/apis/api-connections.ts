@@ -73,6 +73,7 @@ export function agentOf(
     connections: connections ?? null,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
     connect(options, done) {
       connector(options, (...connected) => {
         const [error, socket] = connected;

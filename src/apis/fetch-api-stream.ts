@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import { IdpAuthError } from "../errors.js";
 import { transportTo } from "./api-connections.js";
-import type { StreamRequest } from "./fetch-api.js";
+import { isStreamBody, type StreamRequest } from "./fetch-api.js";
 import { exactly } from "./request-bodies.js";
 import { BODILESS, type ApiResponse } from "./transport.js";
 import { decoded, webStream } from "./web-responses.js";
@@ -25,11 +25,14 @@ export async function sendStream(
   { api, url, init }: StreamRequest,
   clock: Clock,
 ): Promise<Response> {
-  const { method, headers, body, signal } = new Request(
-    url,
-    Object.assign({}, init, { duplex: "half" }),
-  );
+  const request = new Request(url, Object.assign({}, init, { duplex: "half" }));
+  const { method, headers, body, signal } = request;
   signal.throwIfAborted();
+  // The length of what is no stream is known.
+  const whole =
+    body === null || isStreamBody(init.body)
+      ? undefined
+      : new Uint8Array(await request.arrayBuffer());
   const sent = new Map([...headers].filter(([name]) => !OWN_HEADERS.test(name)));
   if (!sent.has("accept-encoding")) sent.set("accept-encoding", "identity");
   if (!sent.has("accept")) sent.set("accept", "*/*");
@@ -48,7 +51,7 @@ export async function sendStream(
       method,
       url,
       headers: sent,
-      body: body === null ? undefined : exactly(body, length, wrongLength),
+      body: whole ?? (body === null ? undefined : exactly(body, length, wrongLength)),
       length,
       timesHeadOnly: true,
       onAbort: (given) => (abort = given),

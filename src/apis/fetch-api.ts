@@ -103,6 +103,6 @@ export async function fetchApi(
 }
 
 /** Whether a body is read only once: a stream of the Web, or what else gives chunks, as on Node.js. */
-function isStreamBody(body: unknown): boolean {
+export function isStreamBody(body: unknown): boolean {
   return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }

@@ -56,7 +56,7 @@ export interface ApiResponse<Stream> {
 
 /**
  * Sends a request to an API, and follows no redirect. Only a request without a body that changes
- * nothing can be sent twice: if a connection that was used before closes without any response.
+ * nothing can be sent twice: if its connection closes before any byte of a response.
  *
  * @throws IdpAuthError `api_unreachable`, `api_timeout`, or the reason for which it was broken off
  */

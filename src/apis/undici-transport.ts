@@ -121,7 +121,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(
-    ...[controller, status, { upgrade = "" }, socket]: readonly [
+    ...[controller, , { upgrade = "" }, socket]: readonly [
       controller: Dispatcher.DispatchController,
       status: number,
       headers: { readonly upgrade?: string | string[] },
@@ -133,7 +133,8 @@ class ApiCall implements Dispatcher.DispatchHandler {
     // Only the protocol that was asked for is passed on.
     const isAsked = String(upgrade).toLowerCase() === this.#request.upgrade;
     this.#settled.resolve({
-      status,
+      // Over HTTP/2, which names no protocol, undici says 200.
+      status: 101,
       lines: linesOf(controller),
       body: Readable.from([]),
       discard: () => void socket.destroy(),

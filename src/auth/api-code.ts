@@ -6,7 +6,7 @@ import type { Api } from "../config/api-options.js";
 import { lazily } from "../work/lazily.js";
 
 /**
- * Whether the requests to APIs go over node:http. Other runtimes have that module too, but over a
+ * Whether the requests to APIs go over undici. Other runtimes can load it too, but have a
  * `fetch` of their own, which streams as it should; that of Node.js keeps each body in memory if it
  * is to follow no redirect.
  */

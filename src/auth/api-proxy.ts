@@ -65,17 +65,19 @@ export function createApiProxies<FrameworkRequest extends object>(
       const known = [...apis.values()]
         .flatMap(({ api, path }) => (path === undefined ? [] : api))
         .join(", ");
-      const undispatched = isNode
+      const ofNode = isNode
         ? []
-        : [...apis.values()].filter(({ dispatcher }) => dispatcher !== undefined);
+        : [...apis.values()].filter(({ dispatcher, connections }) => dispatcher ?? connections);
       return [
         ...missing.map((name) =>
           apiMistake(
             `\`proxyApi(${JSON.stringify(name)})\`: \`apis\` has no API of this name with a \`path\`; there are: ${known || "none"}.`,
           ),
         ),
-        ...undispatched.map(({ api }) =>
-          apiMistake(`\`apis\`, ${JSON.stringify(api)}: \`dispatcher\` needs Node.js.`),
+        ...ofNode.map(({ api }) =>
+          apiMistake(
+            `\`apis\`, ${JSON.stringify(api)}: \`connections\` and \`dispatcher\` need Node.js.`,
+          ),
         ),
       ];
     },

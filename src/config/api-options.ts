@@ -62,7 +62,10 @@ export interface ApiOptions<
   readonly rules?: readonly ApiRule<OwnClaims, Data>[] | undefined;
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
-  /** The most connections to the API that a process opens, from 1. Default: no maximum. */
+  /**
+   * The most connections to the API that a process opens for requests of the proxy, from 1, besides
+   * those of WebSockets. Default: no maximum. On Node.js only.
+   */
   readonly connections?: number | undefined;
   /**
    * Sends the requests to the API: a `Dispatcher` of undici 8, such as an `EnvHttpProxyAgent`, that

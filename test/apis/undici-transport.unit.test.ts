@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import type { Dispatcher } from "undici";
 import { describe, expect, it } from "vitest";
 import type { Pieces } from "../../src/apis/request-bodies.js";
@@ -262,5 +263,33 @@ describe("an event stream", () => {
       ends[0]!();
       await new Promise((resolve) => body.once("end", resolve));
     }
+  });
+});
+
+describe("an upgrade", () => {
+  const socket = () => new PassThrough();
+
+  it("asks for the protocol, and returns the connection if the API changes to it", async () => {
+    const { dispatched, handler, response, clock } = sent({ upgrade: "websocket" });
+    expect(dispatched[0]!.options.upgrade).toBe("websocket");
+    const upgraded = socket();
+    handler.onRequestUpgrade(controllerOf(["A", "b"]), 101, { upgrade: "WebSocket" }, upgraded);
+    expect(await response).toMatchObject({ status: 101, lines: ["A", "b"] });
+    expect((await response).upgraded).toBe(upgraded);
+    expect(clock.pendingTimers).toBe(0);
+    upgraded.emit("error", new Error("reset"));
+  });
+
+  it.each([
+    ["another protocol", 101, { upgrade: "h2c" }],
+    ["no protocol, as HTTP/2 does", 200, {}],
+  ])("to %s is one that nobody asked for", async (_what, status, headers) => {
+    const { handler, response } = sent({ upgrade: "websocket" });
+    const other = socket();
+    handler.onRequestUpgrade(controllerOf(), status, headers, other);
+    const got = await response;
+    expect([got.status, got.upgraded]).toEqual([101, undefined]);
+    got.discard();
+    expect(other.destroyed).toBe(true);
   });
 });
