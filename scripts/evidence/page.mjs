@@ -43,6 +43,7 @@ const BLOCKS = {
   guards,
   storeSpeed,
   ends,
+  transports,
   missed,
 };
 
@@ -313,6 +314,27 @@ function guards() {
       ["Framework", "A guard, signed-in user", "A route without a guard, in an app with idpauth"],
       rows,
     ),
+  ].join("\n\n");
+}
+
+const SENT = "processor time of a request: ";
+
+/** What a proxied request costs, on two versions of Node.js. */
+function transports() {
+  const [newer, older] = [benchCase("transports"), benchCase("transports, Node 22.19.0")];
+  const rows = newer.rows
+    .filter(({ name }) => name.startsWith(SENT) && !name.includes(" / "))
+    .map((row) => {
+      const before = older.rows.find(({ name }) => name === row.name);
+      return [
+        row.name.slice(SENT.length),
+        valueOf(row),
+        before === undefined ? "" : valueOf(before),
+      ];
+    });
+  return [
+    measuredLine(newer),
+    table(["Processor time of a request", "Node.js 24.21", "Node.js 22.19"], rows),
   ].join("\n\n");
 }
 

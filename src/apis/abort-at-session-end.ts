@@ -1,6 +1,6 @@
 import { IdpAuthError } from "../errors.js";
 import type { Open } from "../work/shutdown.js";
-import type { Exchange } from "./exchange.js";
+import type { Exchange, Watch } from "./exchange.js";
 
 /** Nobody gets these two, and they aren't the API's failure. */
 export const LEFT = Object.assign(new IdpAuthError("api_unreachable", "The browser has left."), {
@@ -22,18 +22,18 @@ export class Closing implements Open {
   readonly #exchange: Exchange;
   #reason: IdpAuthError | undefined;
   #abort: ((reason: IdpAuthError) => void) | undefined;
-  #signal: AbortSignal | undefined;
+  #watch: Watch | undefined;
   #isSent = false;
-  #unwatch: () => void;
+  readonly #cancel: () => void;
   #leave: () => void;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
-    this.#unwatch = exchange.clock.timer(UNWATCHED_MS, () => {
+    this.#cancel = exchange.clock.timer(UNWATCHED_MS, () => {
       this.watch();
     });
     this.#leave = exchange.shutdown.add(this);
-    exchange.onClose(() => {
+    exchange.onClose?.(() => {
       this.#breakOff(LEFT);
       this.release();
     });
@@ -69,16 +69,10 @@ export class Closing implements Open {
 
   /** Watches the session from now on. */
   watch(): void {
-    this.#unwatch();
-    const ended = (this.#signal ??= this.#exchange.ended());
-    const end = () => {
-      this.#breakOff(ended.reason as IdpAuthError);
-    };
-    this.#unwatch = () => {
-      ended.removeEventListener("abort", end);
-    };
-    ended.addEventListener("abort", end);
-    if (ended.aborted) end();
+    this.#cancel();
+    this.#watch ??= this.#exchange.watch((reason) => {
+      this.#breakOff(reason);
+    });
   }
 
   /** The response is being sent. @param isLong whether it may take as long as it likes */
@@ -99,7 +93,8 @@ export class Closing implements Open {
 
   /** Ends the watch: the request is complete. */
   release(): void {
-    this.#unwatch();
+    this.#cancel();
+    this.#watch?.close();
     this.#leave();
   }
 

@@ -15,6 +15,11 @@ export interface RefusalDetails {
   readonly detail?: string;
 }
 
+/** A watch over a session. */
+export interface Watch {
+  close(): void;
+}
+
 /** What the proxy needs of a request, and of the session behind it. */
 export interface Exchange {
   readonly api: Api;
@@ -32,17 +37,22 @@ export interface Exchange {
   /** Breaks the connection to the browser. Absent: the end of the stream from the API does it. */
   readonly cut?: () => void;
   /**
-   * Returns a signal that aborts when the session ends; its reason is a `SessionEndedError`. Called
-   * only if the request takes long.
+   * Watches the session until it ends, or the watch is closed. Called only if the request takes
+   * long.
+   *
+   * @param onEnd gets a `SessionEndedError`, never before this function returns
    */
-  ended(): AbortSignal;
+  watch(onEnd: (reason: IdpAuthError) => void): Watch;
   /**
    * Takes a place among the session's open streams.
    * @returns a function that gives it back; undefined: there is none
    */
   takeStream(): (() => void) | undefined;
-  /** Calls a function once when the response is complete, or the browser has left. */
-  onClose(closed: () => void): void;
+  /**
+   * Calls a function once when the response is complete, or the browser has left. Undefined: nobody
+   * tells that.
+   */
+  readonly onClose: ((closed: () => void) => void) | undefined;
   /** Returns the user's token for this API, or what the browser gets without one. */
   token(): Promise<string | Reply>;
   /**

@@ -82,7 +82,8 @@ export function upgrade(
   [message, socket, head]: readonly [message: IncomingMessage, socket: Duplex, head: Buffer],
   component: ProxyComponent,
 ): Promise<void> {
-  const exchange = new SessionExchange(proxied, { lines: message.rawHeaders }, component);
+  const received = { lines: message.rawHeaders, message: { socket } };
+  const exchange = new SessionExchange(proxied, received, component);
   const transport = transportTo(proxied.api, component.clock, component.shutdown);
   return proxyUpgrade(exchange, transport, [message, socket, head]);
 }

@@ -271,7 +271,7 @@ function replyOf<Stream extends BodyStream>(
       response.discard();
       return exchange.refused("too_many_streams", TRY_AGAIN);
     }
-    exchange.onClose(leave);
+    exchange.onClose?.(leave);
   }
   if (!hasBody) {
     response.discard();

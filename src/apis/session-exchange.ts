@@ -25,7 +25,7 @@ import type { Places } from "../work/places-per-key.js";
 import type { Shutdown } from "../work/shutdown.js";
 import { challengeReply } from "./challenge-reply.js";
 import type { Challenge } from "./challenge.js";
-import type { Exchange, RefusalDetails } from "./exchange.js";
+import type { Exchange, RefusalDetails, Watch } from "./exchange.js";
 import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
 import { sendObserved } from "./trace-headers.js";
@@ -54,14 +54,13 @@ export interface Proxied {
   readonly guard: GuardOpened;
   /** Those of the proxy. The API's rules for the path are added to them. */
   readonly rules: readonly GuardRule[];
-  /** A signal that aborts when the session ends. */
-  readonly ended: () => AbortSignal;
+  readonly watch: Exchange["watch"];
   /** Undefined: nobody tells when the response is complete. */
   readonly onClose: ((closed: () => void) => void) | undefined;
 }
 
 /** Milliseconds of silence after which the system asks whether the browser is still there. */
-export const KEEP_ALIVE_MS = 60_000;
+const KEEP_ALIVE_MS = 60_000;
 
 /** Milliseconds that a guard may take before the session is read again. */
 const LOOK_AGAIN_MS = 100;
@@ -89,6 +88,7 @@ export class SessionExchange implements Exchange {
   readonly pathPrefix: string;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
+  readonly onClose: Exchange["onClose"];
   readonly #proxied: Proxied;
   readonly #component: ProxyComponent;
   readonly #message: Severable | undefined;
@@ -103,6 +103,7 @@ export class SessionExchange implements Exchange {
     this.pathPrefix = component.settings.pathPrefix;
     this.clock = component.clock;
     this.shutdown = component.shutdown;
+    this.onClose = proxied.onClose;
     this.#proxied = proxied;
     this.#component = component;
     this.#message = message;
@@ -112,23 +113,19 @@ export class SessionExchange implements Exchange {
     (this.#message?.stream ?? this.#message?.socket)?.destroy();
   }
 
-  ended(): AbortSignal {
-    return this.#proxied.ended();
+  watch(onEnd: (reason: IdpAuthError) => void): Watch {
+    return this.#proxied.watch(onEnd);
   }
 
   takeStream(): (() => void) | undefined {
-    const { opened, onClose } = this.#proxied;
+    const { opened } = this.#proxied;
     // A place that nobody gives back would be lost.
-    if (onClose === undefined) return () => undefined;
+    if (this.onClose === undefined) return () => undefined;
     const place = this.#component.streams.take(opened.session.key);
     // A browser that has vanished without a word gives its place back, too. Node.js doesn't let it be set over HTTP/2.
     if (place && this.#message?.stream === undefined)
       this.#message?.socket.setKeepAlive?.(true, KEEP_ALIVE_MS);
     return place;
-  }
-
-  onClose(closed: () => void): void {
-    this.#proxied.onClose?.(closed);
   }
 
   token(): Promise<string | Reply> {

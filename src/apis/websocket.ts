@@ -9,7 +9,6 @@ import { Closing } from "./abort-at-session-end.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
 import { lengthOf } from "./request-headers.js";
 import { admittedUrl, answered } from "./request-steps.js";
-import { KEEP_ALIVE_MS } from "./session-exchange.js";
 import type { ApiResponse, Transport } from "./transport.js";
 
 /**
@@ -67,7 +66,6 @@ export async function proxyUpgrade(
     "latin1",
   );
   upstream.write(Buffer.concat([head, ...sent]));
-  (socket as Partial<Socket>).setKeepAlive?.(true, KEEP_ALIVE_MS);
   // `pipeline` adds ten listeners itself, so that one of the server would make Node.js warn of a
   // leak.
   socket.setMaxListeners(0);

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionRequest } from "../access/session-request.js";
+import type { Exchange } from "../apis/exchange.js";
 import type { Api } from "../config/api-options.js";
 import { apiMistake } from "../config/check-apis.js";
 import type { Finding } from "../errors.js";
@@ -10,7 +11,7 @@ import { onFirstClose } from "../http/first-close.js";
 import { seenClient } from "../http/forwarded-headers.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
-import { whenEnded } from "../sessions/session-end-signal.js";
+import { waitForEnd } from "../sessions/session-end-signal.js";
 import type { FrameworkAdapter, IdpAuth } from "./adapter-types.js";
 import { isNode, loadFetchProxy, loadNodeProxy } from "./api-code.js";
 import type { Component } from "./component.js";
@@ -43,17 +44,14 @@ export function createApiProxies<FrameworkRequest extends object>(
    */
   const rules = new Map<string, GuardRule[]>();
 
-  function endedOf(
-    opened: SessionRequest,
-    onClose: (closed: () => void) => void,
-  ): () => AbortSignal {
+  function watchOf(opened: SessionRequest): Exchange["watch"] {
     const { settings, clock, open, subjectSessions } = ready();
     // Anew, because the session may have ended since the request read it.
     const session = () =>
       subjectSessions === undefined
         ? opened.session
         : open(undefined as never, opened.request).session;
-    return () => whenEnded(session, { policy: settings, clock, onClose });
+    return (onEnd) => waitForEnd(session, { policy: settings, clock, onEnd });
   }
 
   const addressOf = (request: IdpRequest, known: string | undefined) =>
@@ -90,13 +88,12 @@ export function createApiProxies<FrameworkRequest extends object>(
         const { node, web, client } = adapter.source?.(raw) ?? {};
         const proxied = () => {
           const opened = openedOf(raw);
-          const onClose = (closed: () => void) => adapter.onClose?.(raw, closed);
           return {
             api,
             opened,
             client: addressOf(opened.request, client),
-            onClose: adapter.onClose && onClose,
-            ended: endedOf(opened, onClose),
+            onClose: adapter.onClose?.bind(adapter, raw),
+            watch: watchOf(opened),
             guard,
             rules: [rule],
           };
@@ -137,7 +134,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           api: component.apiNamed(name),
           opened,
           onClose,
-          ended: endedOf(opened, onClose),
+          watch: watchOf(opened),
           client: addressOf(request, known ?? (message as IncomingMessage).socket.remoteAddress),
           guard,
           rules: required,

@@ -20,6 +20,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import type { Api } from "../../src/config/api-options.js";
 import { json, problem } from "../../src/http/reply.js";
 import { apiRow } from "./api-row.js";
+import { watchOf } from "./watch-of.js";
 import { closeAll, nodeApi, ORIGIN, rawApi } from "./parties.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { unobserved } from "../support/unobserved.js";
@@ -61,7 +62,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           clock: systemClock,
           shutdown: new Shutdown(),
           takeStream: () => () => undefined,
-          ended: () => session.signal,
+          watch: (onEnd) => watchOf(session.signal, onEnd),
           onClose: (closed) => request.signal.addEventListener("abort", closed),
           token: async () => token(),
           tokenAgain: async (rejected) => token(rejected),

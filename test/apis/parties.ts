@@ -21,6 +21,7 @@ import { writeReply } from "../../src/node-http/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
+import { watchOf } from "./watch-of.js";
 import { UNREACHED_BY_ENV } from "../support/options-for.js";
 
 export const ORIGIN = "https://app.example";
@@ -146,7 +147,7 @@ export function frontHandler(
     shutdown,
     cut: () => void message.socket.destroy(),
     takeStream: () => () => undefined,
-    ended: () => session.signal,
+    watch: (onEnd) => watchOf(session.signal, onEnd),
     onClose: (closed) => onClose(message, closed),
     async token() {
       tokenCalls.push(undefined);

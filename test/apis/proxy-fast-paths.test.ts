@@ -4,6 +4,7 @@ import http, { type RequestListener, type Server } from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Exchange } from "../../src/apis/exchange.js";
 import { proxyRequest } from "../../src/apis/request-steps.js";
 import { requestHeaders } from "../../src/apis/request-headers.js";
 import type { Api } from "../../src/config/api-options.js";
@@ -111,8 +112,8 @@ describe("a proxied request", () => {
     let watches = 0;
     const port = await serve((message, response) => {
       const exchange = exchangeOf(message);
-      const ended = () => ((watches += 1), exchange.ended());
-      void proxyRequest({ ...exchange, ended }, transport, undefined).then(() =>
+      const watch: Exchange["watch"] = (onEnd) => ((watches += 1), exchange.watch(onEnd));
+      void proxyRequest({ ...exchange, watch }, transport, undefined).then(() =>
         response.flushHeaders(),
       );
     });

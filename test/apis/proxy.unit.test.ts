@@ -13,6 +13,7 @@ import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
+import { watchOf } from "./watch-of.js";
 
 const ORIGIN = "https://app.example";
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -93,7 +94,7 @@ function parties(setting: Setting = {}) {
     shutdown,
     ...(setting.hasNoCut !== true && { cut: () => void log.push("cut") }),
     takeStream: () => () => undefined,
-    ended: () => (log.push("watch"), session.signal),
+    watch: (onEnd) => (log.push("watch"), watchOf(session.signal, onEnd)),
     onClose: (closed) => void closes.push(closed),
     token: async () => (log.push("token"), next()),
     tokenAgain: async (rejected) => (log.push(`again ${rejected ?? "-"}`), next()),

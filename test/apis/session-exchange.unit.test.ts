@@ -16,6 +16,7 @@ import { apiRow } from "./api-row.js";
 import { unobserved } from "../support/unobserved.js";
 
 const OWN_RULE = { maxAge: 60 };
+const WATCH = { close: () => undefined };
 const LOGIN = "/app/idpauth/login/";
 const NAVIGATION = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
 const SCRIPT = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" };
@@ -84,7 +85,7 @@ function exchange(setting: Setting = {}) {
     },
   } as unknown as ProxyComponent;
   const closes: unknown[] = [];
-  const signal = new AbortController().signal;
+  const watches: unknown[] = [];
   const proxied = {
     api: apiRow(setting.api),
     opened: { request, origin: "https://app.example", session } as unknown as SessionRequest,
@@ -95,7 +96,7 @@ function exchange(setting: Setting = {}) {
       if (setting.takes !== undefined) await clock.advanceAsync(setting.takes);
       return setting.blocked as never;
     },
-    ended: () => signal,
+    watch: (onEnd: unknown) => (watches.push(onEnd), WATCH),
     onClose: (closed: () => void) => void closes.push(closed),
   };
   const made = new SessionExchange(
@@ -108,7 +109,7 @@ function exchange(setting: Setting = {}) {
     session,
     component,
     proxied,
-    signal,
+    watches,
     clock,
     shown,
     events,
@@ -347,11 +348,12 @@ describe("the connection", () => {
     expect(() => exchange().made.cut()).not.toThrow();
   });
 
-  it("has the session's signal, and tells once it is closed", () => {
-    const { made, signal, closes } = exchange();
+  it("has the watch over the session, and tells once it is closed", () => {
+    const { made, watches, closes } = exchange();
     const closed = () => undefined;
-    made.onClose(closed);
-    expect([made.ended(), closes]).toEqual([signal, [closed]]);
+    made.onClose?.(closed);
+    const onEnd = () => undefined;
+    expect([made.watch(onEnd), watches, closes]).toEqual([WATCH, [onEnd], [closed]]);
   });
 
   it("has what the request and the application say", () => {
@@ -365,6 +367,7 @@ describe("the connection", () => {
       pathPrefix: "/app",
       clock: component.clock,
       shutdown: component.shutdown,
+      onClose: proxied.onClose,
     });
   });
 });
