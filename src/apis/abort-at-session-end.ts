@@ -1,5 +1,5 @@
 import { IdpAuthError } from "../errors.js";
-import type { Open } from "../work/shutdown.js";
+import type { Open, Shutdown } from "../work/shutdown.js";
 import type { Exchange, Watch } from "./exchange.js";
 
 /** Nobody gets these two, and they aren't the API's failure. */
@@ -19,16 +19,21 @@ const UNWATCHED_MS = 500;
  * costs several microseconds.
  */
 export class Closing implements Open {
-  readonly #exchange: Exchange;
+  /** Undefined: it is watched. An event stream keeps nothing of its request. */
+  #exchange: Exchange | undefined;
+  readonly #shutdown: Shutdown;
+  readonly #connection: Exchange["connection"];
   #reason: IdpAuthError | undefined;
   #abort: ((reason: IdpAuthError) => void) | undefined;
   #watch: Watch | undefined;
   #isSent = false;
-  readonly #cancel: () => void;
+  #cancel: (() => void) | undefined;
   #leave: () => void;
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
+    this.#shutdown = exchange.shutdown;
+    this.#connection = exchange.connection;
     this.#cancel = exchange.clock.timer(UNWATCHED_MS, () => {
       this.watch();
     });
@@ -43,7 +48,7 @@ export class Closing implements Open {
   destroy(): void {
     this.#breakOff(CUT);
     // Before, the browser can still get a 503.
-    if (this.#isSent) this.#exchange.cut?.();
+    if (this.#isSent) this.#connection?.destroy();
   }
 
   /** Rejects when the request is broken off. */
@@ -69,10 +74,11 @@ export class Closing implements Open {
 
   /** Watches the session from now on. */
   watch(): void {
-    this.#cancel();
-    this.#watch ??= this.#exchange.watch((reason) => {
+    this.#unwatch();
+    this.#watch ??= this.#exchange?.watch((reason) => {
       this.#breakOff(reason);
     });
+    this.#exchange = undefined;
   }
 
   /** The response is being sent. @param isLong whether it may take as long as it likes */
@@ -87,15 +93,20 @@ export class Closing implements Open {
     const destroy = () => {
       this.destroy();
     };
-    this.#leave = this.#exchange.shutdown.add({ destroy, end });
+    this.#leave = this.#shutdown.add({ destroy, end });
     before();
   }
 
   /** Ends the watch: the request is complete. */
   release(): void {
-    this.#cancel();
+    this.#unwatch();
     this.#watch?.close();
     this.#leave();
+  }
+
+  #unwatch(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   #breakOff(reason: IdpAuthError): void {

@@ -34,8 +34,11 @@ export interface Exchange {
   readonly pathPrefix: string;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
-  /** Breaks the connection to the browser. Absent: the end of the stream from the API does it. */
-  readonly cut?: () => void;
+  /**
+   * The connection to the browser, or its stream of HTTP/2. Undefined: the end of the stream from
+   * the API breaks it.
+   */
+  readonly connection: { destroy(): unknown } | undefined;
   /**
    * Watches the session until it ends, or the watch is closed. Called only if the request takes
    * long.

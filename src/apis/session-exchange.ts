@@ -89,6 +89,7 @@ export class SessionExchange implements Exchange {
   readonly clock: Clock;
   readonly shutdown: Shutdown;
   readonly onClose: Exchange["onClose"];
+  readonly connection: Exchange["connection"];
   readonly #proxied: Proxied;
   readonly #component: ProxyComponent;
   readonly #message: Severable | undefined;
@@ -104,13 +105,10 @@ export class SessionExchange implements Exchange {
     this.clock = component.clock;
     this.shutdown = component.shutdown;
     this.onClose = proxied.onClose;
+    this.connection = message?.stream ?? message?.socket;
     this.#proxied = proxied;
     this.#component = component;
     this.#message = message;
-  }
-
-  cut(): void {
-    (this.#message?.stream ?? this.#message?.socket)?.destroy();
   }
 
   watch(onEnd: (reason: IdpAuthError) => void): Watch {

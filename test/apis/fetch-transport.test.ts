@@ -61,6 +61,7 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           pathPrefix: "",
           clock: systemClock,
           shutdown: new Shutdown(),
+          connection: undefined,
           takeStream: () => () => undefined,
           watch: (onEnd) => watchOf(session.signal, onEnd),
           onClose: (closed) => request.signal.addEventListener("abort", closed),

@@ -145,7 +145,7 @@ export function frontHandler(
     pathPrefix: "",
     clock,
     shutdown,
-    cut: () => void message.socket.destroy(),
+    connection: message.socket,
     takeStream: () => () => undefined,
     watch: (onEnd) => watchOf(session.signal, onEnd),
     onClose: (closed) => onClose(message, closed),

@@ -51,7 +51,7 @@ interface Setting {
   readonly body?: Partial<IncomingBody<Stream>>;
   /** The session has ended already. */
   readonly hasEnded?: boolean;
-  readonly hasNoCut?: boolean;
+  readonly isUncut?: boolean;
 }
 
 const SENT = new TextEncoder().encode("sent");
@@ -92,7 +92,7 @@ function parties(setting: Setting = {}) {
     pathPrefix: "",
     clock,
     shutdown,
-    ...(setting.hasNoCut !== true && { cut: () => void log.push("cut") }),
+    connection: setting.isUncut === true ? undefined : { destroy: () => log.push("cut") },
     takeStream: () => () => undefined,
     watch: (onEnd) => (log.push("watch"), watchOf(session.signal, onEnd)),
     onClose: (closed) => void closes.push(closed),
@@ -586,7 +586,7 @@ describe("a response that is being sent", () => {
     expect([state.isOver, aborts]).toEqual([false, []]);
     clock.advance(10_000);
     expect([codesOf(aborts), log.at(-1)]).toEqual([["shutting_down"], "cut"]);
-    const without = parties({ answers: [{}], hasNoCut: true });
+    const without = parties({ answers: [{}], isUncut: true });
     await without.reply();
     shutDown(without.shutdown).clock.advance(10_000);
     expect(codesOf(without.aborts)).toEqual(["shutting_down"]);
