@@ -1,5 +1,7 @@
 // Takes the pictures of docs/screenshots/, light and dark, in a browser: idpauth's own pages in the
-// states that the docs show, and the demo.
+// states that the docs show, and the demo. With optipng installed, they are a fifth smaller, without
+// a difference: each application downloads them with the package.
+import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -60,7 +62,10 @@ try {
 async function take(tab, name, fullPage = true) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await tab.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await tab.screenshot({ path: path.join(TARGET, `${name}-${colorScheme}.png`), fullPage });
+    const file = path.join(TARGET, `${name}-${colorScheme}.png`);
+    await tab.screenshot({ path: file, fullPage });
+    if (spawnSync("optipng", ["-quiet", "-o2", file]).status !== 0)
+      console.error(`optipng isn't installed: ${name} stays larger than it must be`);
   }
 }
 
