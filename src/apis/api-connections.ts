@@ -22,33 +22,40 @@ const MAX_HEADER_BYTES = 65_536;
  */
 const IDLE_CONNECTION_MS = 4_000;
 
-interface Connected {
-  readonly transport: Transport<Readable, Pieces>;
-  /** Closes the connections. */
-  readonly release: () => void;
-}
+/** The connections of each API. */
+const opened = new WeakMap<Api, Connections>();
 
-/** Each holds the connections to its API. */
-const transports = new WeakMap<Api, Connected>();
-
-/** Returns the one transport to an API. @param shutdown closes its connections */
+/** Returns what sends requests to an API. @param shutdown closes its connections */
 export function transportTo(
   api: Api,
   clock: Clock,
   shutdown?: Shutdown,
 ): Transport<Readable, Pieces> {
-  const { transport, release } = transports.get(api) ?? connect(api, clock);
-  shutdown?.atEnd(release);
-  return transport;
+  const connections = opened.get(api) ?? new Connections(api);
+  opened.set(api, connections);
+  shutdown?.atEnd(connections.release);
+  return (connections.transport ??= undiciTransport(api, clock, connections));
 }
 
-function connect(api: Api, clock: Clock): Connected {
-  const own = api.dispatcher === undefined ? agentOf(api) : undefined;
-  const dispatcher = own ?? (api.dispatcher as unknown as Dispatcher);
-  const release = () => void own?.destroy();
-  const connected = { transport: undiciTransport(api, clock, dispatcher), release };
-  transports.set(api, connected);
-  return connected;
+/** The connections to one API, which a shutdown closes. A later request opens others. */
+class Connections {
+  readonly #api: Api;
+  #agent: Agent | undefined;
+  transport: Transport<Readable, Pieces> | undefined;
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  readonly release = (): void => {
+    void this.#agent?.close();
+    this.#agent = undefined;
+  };
+
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const own = this.#api.dispatcher as unknown as Dispatcher | undefined;
+    return (own ?? (this.#agent ??= agentOf(this.#api))).dispatch(options, handler);
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-// An application's own dispatcher, and the limit of connections.
+// The connections to an API: those of an application's own dispatcher, their limit and their end.
 import { execFileSync } from "node:child_process";
 import type { Http2ServerRequest } from "node:http2";
 import { createSecureServer } from "node:http2";
@@ -101,5 +101,20 @@ it("`connections` is the most that are open at a time: others wait", async () =>
     Array.from({ length: 7 }, () => request(port, "/api/orders/")),
   );
   expect(responses.map(({ body }) => body)).toEqual(Array(7).fill("ok"));
+  expect(connections).toHaveLength(2);
+});
+
+it("the end of `auth.close()` closes the connections at once, and a later request opens others", async () => {
+  const { url, connections } = await rawApi((socket) =>
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+  );
+  const { auth, get } = await application(optionsFor(url.href));
+  expect((await get("/api/orders/")).body).toBe("ok");
+  const since = performance.now();
+  await auth.close();
+  await expect.poll(() => connections[0]!.isClosed).toBe(true);
+  // Without a shutdown, an unused connection stays open for four seconds.
+  expect(performance.now() - since).toBeLessThan(2_000);
+  expect((await get("/api/orders/")).body).toBe("ok");
   expect(connections).toHaveLength(2);
 });
