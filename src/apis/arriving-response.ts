@@ -1,7 +1,8 @@
+import { AsyncResource } from "node:async_hooks";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { IdleTimer } from "./idle-timer.js";
-import type { HeaderLines } from "./request-headers.js";
+import { valuesOf, type HeaderLines } from "./request-headers.js";
 import type { ApiResponse } from "./transport.js";
 
 /** The most bytes that are kept while nobody reads them: more than one read brings. */
@@ -22,11 +23,18 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   readonly #timer: IdleTimer;
   #unread: Buffer[] = [];
   #size = 0;
+  /** The bytes that are still to come; not a number if that isn't known. */
+  #left: number;
   #isComplete = false;
   /** Nobody gets what still arrives. */
   #isDiscarded = false;
   #error: Error | undefined;
   #stream: Readable | undefined;
+  /**
+   * In which the stream speaks. Undici calls in the context of the request that opened the
+   * connection, which may be another user's.
+   */
+  #context: AsyncResource | undefined;
 
   constructor(
     { status, lines, isEventStream }: Head,
@@ -38,6 +46,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
     this.#isEventStream = isEventStream;
     this.#controller = controller;
     this.#timer = timer;
+    this.#left = Number(valuesOf(lines, "content-length")[0]);
   }
 
   whole(): Uint8Array | undefined {
@@ -53,6 +62,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   discard(): void {
     this.#isDiscarded = true;
     this.#unread = [];
+    this.#stream?.destroy();
     // An event stream that was only read to its end would stay open.
     if (this.#isEventStream) this.#abort();
     else this.#resume();
@@ -60,8 +70,9 @@ export class ArrivingResponse implements ApiResponse<Readable> {
 
   add(chunk: Buffer): void {
     this.#timer.moved("download");
+    this.#left -= chunk.length;
     if (this.#stream !== undefined) {
-      if (!this.#stream.push(chunk)) this.#pause();
+      if (!this.#push(chunk)) this.#pause();
       return;
     }
     this.#size += chunk.length;
@@ -74,7 +85,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   /** All of it has arrived. */
   complete(): void {
     this.#isComplete = true;
-    this.#stream?.push(null);
+    this.#push(null);
   }
 
   /** Ends the body in order before the API does. */
@@ -89,10 +100,15 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   fail(error: Error): void {
     if (this.#isDiscarded) return;
     this.#error ??= error;
-    this.#stream?.destroy(error);
+    this.#context?.runInAsyncScope(() => this.#stream?.destroy(error));
+  }
+
+  #push(chunk: Buffer | null): boolean | undefined {
+    return this.#context?.runInAsyncScope(() => this.#stream?.push(chunk));
   }
 
   #opened(): Readable {
+    this.#context = new AsyncResource("idpauth.ApiResponse");
     const stream = new Readable({
       read: () => {
         this.#resume();
@@ -112,6 +128,8 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   }
 
   #pause(): void {
+    // Nothing would tell that the response is whole, which the end of its connection would break.
+    if (this.#left === 0) return;
     this.#controller.pause();
     this.#timer.waits("download");
   }

@@ -63,6 +63,8 @@ class ApiCall implements Dispatcher.DispatchHandler {
   /** Why it was broken off. */
   #reason: Error | undefined;
   #response: ArrivingResponse | undefined;
+  /** The body, while undici reads it. */
+  #upload: AsyncGenerator<Uint8Array> | undefined;
 
   constructor(request: Call, to: Destination, settled: Settled) {
     this.#request = request;
@@ -75,15 +77,16 @@ class ApiCall implements Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    this.#dispatch();
     this.#request.onAbort((reason) => {
       this.#breakOff(reason);
     });
+    if (this.#reason === undefined) this.#dispatch();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#reason !== undefined) controller.abort(this.#reason);
+    // Not by `abort`, which would close the connection that others wait for.
+    if (this.#reason !== undefined) throw this.#reason;
   }
 
   onResponseStarted(): void {
@@ -117,6 +120,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#timer.stop();
+    this.#endUpload();
     this.#response?.complete();
   }
 
@@ -150,6 +154,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
       return;
     }
     this.#timer.stop();
+    this.#endUpload();
     this.#response?.fail(error);
     this.#settled.reject(asApiError(error));
   }
@@ -166,7 +171,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
       path: url.href.slice(origin.length),
       method,
       headers: lines,
-      body: isWhole ? body : this.#timed(body),
+      body: isWhole ? body : (this.#upload = this.#timed(body)),
       upgrade,
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -186,8 +191,15 @@ class ApiCall implements Dispatcher.DispatchHandler {
     this.#timer.moved("upload");
   }
 
+  /** Undici, which waits for a connection to accept a piece, may wait for one that is gone. */
+  #endUpload(): void {
+    void this.#upload?.return(undefined).catch(() => undefined);
+    this.#upload = undefined;
+  }
+
   #breakOff(reason: Error): void {
     this.#timer.stop();
+    this.#endUpload();
     this.#canRepeat = false;
     this.#reason ??= reason;
     this.#controller?.abort(reason);

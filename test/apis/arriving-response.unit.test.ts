@@ -6,7 +6,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 
 const KB = 1024;
 
-function arriving({ isEventStream = false } = {}) {
+function arriving({ isEventStream = false, lines = ["A", "b"] } = {}) {
   const clock = new TestClock();
   const log: string[] = [];
   const controller = {
@@ -24,7 +24,7 @@ function arriving({ isEventStream = false } = {}) {
     abort: ({ message }: Error) => void log.push(`abort: ${message}`),
   };
   const timer = new IdleTimer(clock, 10, () => log.push("expired"));
-  const head = { status: 200, lines: ["A", "b"], isEventStream };
+  const head = { status: 200, lines, isEventStream };
   return { response: new ArrivingResponse(head, controller, timer), log, clock };
 }
 
@@ -105,6 +105,16 @@ describe("the stream of a response", () => {
     expect(await all).toHaveLength(64 * KB + 1);
   });
 
+  it.each([
+    ["3", ["pause"]],
+    [String(128 * KB), []],
+    [String(128 * KB + 1), ["pause"]],
+  ])("with a Content-Length of %s doesn't hold its last byte back", (length, expected) => {
+    const { response, log } = arriving({ lines: ["content-length", length] });
+    response.add(bytes(128 * KB));
+    expect(log).toEqual(expected);
+  });
+
   it("fails with the API's connection, before it is asked for and after", async () => {
     const reason = new Error("reset");
     const before = arriving().response;
@@ -165,6 +175,13 @@ describe("a response that nobody gets", () => {
     expect(log).toEqual([]);
     response.add(bytes(1));
     expect(log).toEqual([ABORTED]);
+  });
+
+  it("is aborted at once if its stream has begun", () => {
+    const { response, log } = arriving();
+    const { body } = response;
+    response.discard();
+    expect([body.destroyed, log]).toEqual([true, [ABORTED]]);
   });
 
   it("is aborted at once if it is an event stream", () => {

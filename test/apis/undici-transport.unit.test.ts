@@ -156,13 +156,36 @@ describe("a connection that is closed before any byte of a response", () => {
 describe("a request that is broken off", () => {
   const reason = new IdpAuthError("login_required", "The session ended.");
 
-  it("before it has a connection, is aborted as soon as it has one", async () => {
+  it("while it waits for a connection, isn't sent on it, and leaves it to others", async () => {
     const { handler, failure, abort, clock } = sent();
     abort(reason);
     expect(await failure).toBe(reason);
     const controller = controllerOf();
-    handler.onRequestStart(controller, {});
-    expect([controller.reasons, clock.pendingTimers]).toEqual([[reason], 0]);
+    expect(() => {
+      handler.onRequestStart(controller, {});
+    }).toThrow(reason);
+    expect([controller.reasons, clock.pendingTimers]).toEqual([[], 0]);
+  });
+
+  it("before it is sent, asks for no connection", async () => {
+    const clock = new TestClock();
+    const dispatch = () => {
+      throw new Error("sent");
+    };
+    const api = { url: new URL(ORIGIN), timeout: 10 };
+    const send = undiciTransport(api, clock, { dispatch });
+    const refused = send({
+      method: "POST",
+      url: api.url,
+      headers: new Map(),
+      body: undefined,
+      length: undefined,
+      onAbort(abort) {
+        abort(reason);
+      },
+    });
+    await expect(refused).rejects.toBe(reason);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it("is aborted, before its response and during it", async () => {
@@ -180,6 +203,31 @@ describe("a request that is broken off", () => {
     during.abort(reason);
     await new Promise((resolve) => body.once("close", resolve));
     expect([other.reasons[0], body.errored]).toEqual([reason, reason]);
+  });
+});
+
+describe("an upload", () => {
+  it.each<[string, (handler: Dispatched["handler"]) => void]>([
+    ["the API has responded", (handler) => handler.onResponseEnd(controllerOf(), {})],
+    ["its connection fails", (handler) => handler.onResponseError(controllerOf(), closed("EPIPE"))],
+  ])("is no longer read as soon as %s", async (_what, end) => {
+    let isEnded = false;
+    async function* pieces() {
+      try {
+        yield Buffer.from("one");
+        yield Buffer.from("two");
+      } finally {
+        isEnded = true;
+      }
+    }
+    const { dispatched, handler, failure } = sent({ method: "POST", body: pieces() });
+    const body = (dispatched[0]!.options.body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    await body.next();
+    handler.onResponseStart(controllerOf(), 413, {});
+    end(handler);
+    await failure;
+    await expect.poll(() => isEnded).toBe(true);
+    expect(await body.next()).toEqual({ done: true, value: undefined });
   });
 });
 
