@@ -121,7 +121,11 @@ export const DECIDING_FILES = {
   "src/apis/idle-timer.ts": ["test/apis/idle-timer.unit.test.ts"],
   "src/apis/arriving-response.ts": ["test/apis/arriving-response.unit.test.ts"],
   "src/apis/undici-transport.ts": ["test/apis/undici-transport.unit.test.ts"],
-  "src/apis/request-steps.ts": ["test/apis/proxy.unit.test.ts", "test/apis/many-streams.test.ts"],
+  "src/apis/request-steps.ts": [
+    "test/apis/proxy.unit.test.ts",
+    "test/apis/fetch-api.unit.test.ts",
+    "test/apis/many-streams.test.ts",
+  ],
   "src/apis/abort-at-session-end.ts": ["test/apis/proxy.unit.test.ts"],
   "src/apis/challenge-reply.ts": ["test/apis/challenge-reply.unit.test.ts"],
   "src/apis/session-exchange.ts": [

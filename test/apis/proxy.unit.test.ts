@@ -52,6 +52,8 @@ interface Setting {
   /** The session has ended already. */
   readonly hasEnded?: boolean;
   readonly isUncut?: boolean;
+  /** Nobody tells when the response is complete. */
+  readonly isUntold?: boolean;
 }
 
 const SENT = new TextEncoder().encode("sent");
@@ -95,7 +97,7 @@ function parties(setting: Setting = {}) {
     connection: setting.isUncut === true ? undefined : { destroy: () => log.push("cut") },
     takeStream: () => () => undefined,
     watch: (onEnd) => (log.push("watch"), watchOf(session.signal, onEnd)),
-    onClose: (closed) => void closes.push(closed),
+    onClose: setting.isUntold === true ? undefined : (closed) => void closes.push(closed),
     token: async () => (log.push("token"), next()),
     tokenAgain: async (rejected) => (log.push(`again ${rejected ?? "-"}`), next()),
     challenged: async (challenge) => (
@@ -439,6 +441,13 @@ describe("a failure of the connection to the API", () => {
 });
 
 describe("a response", () => {
+  it("passes if nobody tells when it is complete, also an event stream", async () => {
+    for (const type of ["text/plain", "text/event-stream"]) {
+      const answers = [{ headers: { "Content-Type": type } }];
+      expect((await parties({ answers, isUntold: true }).got()).status).toBe(200);
+    }
+  });
+
   it("streams, with a type", async () => {
     const { got, streams, log } = parties({ answers: [{ headers: { ETag: "1" } }] });
     const { status, headers, body } = await got();
