@@ -11,7 +11,7 @@ export class IdleTimer {
   readonly #slow = { upload: false, download: false };
   /** Since when it is the API's turn. Undefined: it is the user's. */
   #since: number | undefined;
-  #cancel: () => void;
+  #cancel: (() => void) | undefined;
 
   /** @param expired called once, unless the timer was stopped */
   constructor(clock: Clock, seconds: number, expired: () => void) {
@@ -35,7 +35,8 @@ export class IdleTimer {
   }
 
   stop(): void {
-    this.#cancel();
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 
   #look(milliseconds: number): () => void {

@@ -43,7 +43,7 @@ export function undiciTransport(
   const to = { origin: url.origin, dispatcher, clock, timeout };
   return (request) =>
     new Promise((resolve, reject) => {
-      new ApiCall(request, to, { resolve, reject }).send();
+      new ApiCall(request, to, { resolve, reject }).send(request);
     });
 }
 
@@ -54,9 +54,11 @@ interface Settled {
 
 /** A request, and what undici tells of it. */
 class ApiCall implements Dispatcher.DispatchHandler {
-  readonly #request: Call;
+  /** Undefined: the response has begun. A stream keeps nothing of its request. */
+  #request: Call | undefined;
   readonly #to: Destination;
-  readonly #settled: Settled;
+  /** Undefined: it is settled. */
+  #settled: Settled | undefined;
   readonly #timer: IdleTimer;
   #canRepeat: boolean;
   #controller: Dispatcher.DispatchController | undefined;
@@ -76,11 +78,11 @@ class ApiCall implements Dispatcher.DispatchHandler {
     });
   }
 
-  send(): void {
-    this.#request.onAbort((reason) => {
+  send(request: Call): void {
+    request.onAbort((reason) => {
       this.#breakOff(reason);
     });
-    if (this.#reason === undefined) this.#dispatch();
+    if (this.#reason === undefined) this.#dispatch(request);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -97,7 +99,8 @@ class ApiCall implements Dispatcher.DispatchHandler {
     // An interim response, such as 103.
     if (status < 200) return;
     const lines = linesOf(controller);
-    const { timesHeadOnly, endsBy } = this.#request;
+    const { timesHeadOnly, endsBy } = this.#request ?? {};
+    this.#request = undefined;
     const isEventStream = isEventStreamType(valuesOf(lines, "content-type")[0]);
     if (timesHeadOnly === true || isEventStream) this.#timer.stop();
     else this.#timer.moved("download");
@@ -111,7 +114,8 @@ class ApiCall implements Dispatcher.DispatchHandler {
       endsBy?.(() => {
         response.end();
       });
-    this.#settled.resolve(response);
+    this.#settled?.resolve(response);
+    this.#settled = undefined;
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -135,8 +139,8 @@ class ApiCall implements Dispatcher.DispatchHandler {
     this.#timer.stop();
     socket.on("error", () => undefined);
     // Only the protocol that was asked for is passed on.
-    const isAsked = String(upgrade).toLowerCase() === this.#request.upgrade;
-    this.#settled.resolve({
+    const isAsked = String(upgrade).toLowerCase() === this.#request?.upgrade;
+    this.#settled?.resolve({
       // Over HTTP/2, which names no protocol, undici says 200.
       status: 101,
       lines: linesOf(controller),
@@ -148,19 +152,19 @@ class ApiCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
     // The connection may have served others before, and waited too long.
-    if (this.#canRepeat && CLOSED_BY_PEER.includes(error.code ?? "")) {
+    const request = this.#request;
+    if (request !== undefined && this.#canRepeat && CLOSED_BY_PEER.includes(error.code ?? "")) {
       this.#canRepeat = false;
-      this.#dispatch();
+      this.#dispatch(request);
       return;
     }
     this.#timer.stop();
     this.#endUpload();
     this.#response?.fail(error);
-    this.#settled.reject(asApiError(error));
+    this.#settled?.reject(asApiError(error));
   }
 
-  #dispatch(): void {
-    const { method, url, headers, body, length, upgrade } = this.#request;
+  #dispatch({ method, url, headers, body, length, upgrade }: Call): void {
     const { origin, dispatcher } = this.#to;
     const lines: string[] = [];
     for (const [name, value] of headers) lines.push(name, value);
@@ -204,7 +208,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
     this.#reason ??= reason;
     this.#controller?.abort(reason);
     this.#response?.fail(reason);
-    this.#settled.reject(reason);
+    this.#settled?.reject(reason);
   }
 }
 
