@@ -64,10 +64,7 @@ class Connections {
  *
  * @param tls whom to trust, and with which certificate
  */
-export function agentOf(
-  { timeout, connections }: Pick<Api, "timeout" | "connections">,
-  tls?: SecureContextOptions,
-): Agent {
+export function agentOf({ timeout }: Pick<Api, "timeout">, tls?: SecureContextOptions): Agent {
   const connector = buildConnector({
     ...tls,
     // Longer than a request waits, so that it is the request that times out.
@@ -77,7 +74,6 @@ export function agentOf(
   });
   return new Agent({
     allowH2: false,
-    connections: connections ?? null,
     maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: IDLE_CONNECTION_MS,

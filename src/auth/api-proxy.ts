@@ -65,7 +65,7 @@ export function createApiProxies<FrameworkRequest extends object>(
         .join(", ");
       const ofNode = isNode
         ? []
-        : [...apis.values()].filter(({ dispatcher, connections }) => dispatcher ?? connections);
+        : [...apis.values()].filter(({ dispatcher }) => dispatcher !== undefined);
       return [
         ...missing.map((name) =>
           apiMistake(
@@ -73,9 +73,7 @@ export function createApiProxies<FrameworkRequest extends object>(
           ),
         ),
         ...ofNode.map(({ api }) =>
-          apiMistake(
-            `\`apis\`, ${JSON.stringify(api)}: \`connections\` and \`dispatcher\` need Node.js.`,
-          ),
+          apiMistake(`\`apis\`, ${JSON.stringify(api)}: \`dispatcher\` needs Node.js.`),
         ),
       ];
     },

@@ -63,11 +63,6 @@ export interface ApiOptions<
   /** Seconds that the API may take to respond. Default 30. */
   readonly timeout?: number | undefined;
   /**
-   * The most connections to the API that a process opens for requests of the proxy, from 1, besides
-   * those of WebSockets. Default: no maximum. On Node.js only.
-   */
-  readonly connections?: number | undefined;
-  /**
    * Sends the requests to the API: a `Dispatcher` of undici 8, such as an `EnvHttpProxyAgent`, that
    * your application closes. It decides whom to trust. On Node.js only.
    */
@@ -110,8 +105,6 @@ export interface Api extends TokenTarget {
   readonly rules: readonly ApiRule[];
   /** Seconds. */
   readonly timeout: number;
-  /** Undefined: no maximum. */
-  readonly connections: number | undefined;
   /** The application's own. */
   readonly dispatcher: ApiDispatcher | undefined;
 }

@@ -102,10 +102,6 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, ValueCheck>> = {
     (value) => typeof value === "number" && value > 0 && value <= 3_600,
     "seconds, at most 3600",
   ],
-  connections: [
-    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 100_000,
-    "a whole number from 1 to 100000",
-  ],
   dispatcher: [
     (value) =>
       typeof value === "object" &&
@@ -190,8 +186,6 @@ function mistakesIn(api: string, values: unknown, keys: readonly string[]): stri
     if ((value !== undefined || name === "url") && !is(value))
       mistakes.push(`\`${name}\` is ${kindOf(value)}; allowed: ${allowed}${instead(name, value)}`);
   }
-  if (values["connections"] !== undefined && values["dispatcher"] !== undefined)
-    mistakes.push("`connections` is for idpauth's own dispatcher; give it to yours");
   const { provider } = values;
   if (typeof provider === "string" && !keys.includes(provider))
     mistakes.push(`there is no provider ${quoted(provider)}`);
@@ -207,7 +201,7 @@ function instead(name: string, value: unknown): string {
 function apiOf(api: string, given: ApiOptions): Api {
   const { url, provider, path, methods = USUAL_METHODS, paths = [], rules = [] } = given;
   const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false } = given;
-  const { redirects = [], timeout = API_TIMEOUT_SECONDS, connections, dispatcher } = given;
+  const { redirects = [], timeout = API_TIMEOUT_SECONDS, dispatcher } = given;
   const named = (values: Readonly<Record<string, string | true>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name.toLowerCase(), value]));
   return {
@@ -223,7 +217,6 @@ function apiOf(api: string, given: ApiOptions): Api {
     redirects: redirects.flatMap((origin) => originOf(origin) ?? []),
     rules,
     timeout,
-    connections,
     dispatcher,
   };
 }

@@ -1,4 +1,4 @@
-// The connections to an API: those of an application's own dispatcher, their limit and their end.
+// The connections to an API: those of an application's own dispatcher, and the end of ours.
 import { execFileSync } from "node:child_process";
 import type { Http2ServerRequest } from "node:http2";
 import { createSecureServer } from "node:http2";
@@ -92,11 +92,11 @@ it("may speak HTTP/2 to the API", async () => {
   await dispatcher.destroy();
 });
 
-it("`connections` is the most that are open at a time: others wait", async () => {
+it("may limit the connections: other requests wait", async () => {
   const { url, connections } = await rawApi((socket) =>
     setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), 20),
   );
-  const { port } = await front(apiRow({ url, connections: 2 }));
+  const { port } = await front(apiRow({ url, dispatcher: new Agent({ connections: 2 }) }));
   const responses = await Promise.all(
     Array.from({ length: 7 }, () => request(port, "/api/orders/")),
   );

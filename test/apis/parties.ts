@@ -5,6 +5,7 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { Agent } from "undici";
 import type { Api } from "../../src/config/api-options.js";
 import type { Exchange } from "../../src/apis/exchange.js";
 import { proxyRequest } from "../../src/apis/request-steps.js";
@@ -126,7 +127,7 @@ export function frontHandler(
     exchangeOf(message: IncomingMessage | Http2ServerRequest): Exchange;
     transport: Transport<Readable, Pieces>;
   } {
-  const agent = agentOf(api);
+  const agent = (api.dispatcher as unknown as Agent | undefined) ?? agentOf(api);
   running.push(() => void agent.destroy());
   const transport = undiciTransport(api, clock, agent);
   const session = new AbortController();

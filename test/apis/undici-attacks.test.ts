@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import http from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { Agent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import { apiRow } from "./api-row.js";
 import {
@@ -32,7 +33,9 @@ describe("a browser that leaves", () => {
         if (got.endsWith("\r\n\r\n") && held.length < connections) held.push(socket);
         else socket.write(OK);
       });
-      const { port } = await front(apiRow({ url: api.url, connections }));
+      const { port } = await front(
+        apiRow({ url: api.url, dispatcher: new Agent({ connections }) }),
+      );
       const first = Array.from({ length: connections }, () => request(port, "/api/orders/"));
       await expect.poll(() => held).toHaveLength(connections);
       const browsers = await Promise.all(Array.from({ length: 20 }, () => rawBrowser(port)));
@@ -84,7 +87,7 @@ it.each([
         ? socket.write(response)
         : socket.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother"),
     );
-    const { port } = await front(apiRow({ url, connections: 1 }));
+    const { port } = await front(apiRow({ url, dispatcher: new Agent({ connections: 1 }) }));
     const { socket, received } = await rawBrowser(port);
     socket.write(`${method} /api/orders/first HTTP/1.1\r\nHost: app\r\n\r\n`);
     const others = Array.from({ length: 3 }, () => request(port, "/api/orders/other"));

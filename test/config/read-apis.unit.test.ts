@@ -37,7 +37,6 @@ describe("the option `apis`", () => {
       redirects: [],
       rules: [],
       timeout: 30,
-      connections: undefined,
       dispatcher: undefined,
     });
     expect(api?.url.href).toBe(URL_OK.url);
@@ -61,7 +60,6 @@ describe("the option `apis`", () => {
       redirects: ["https://files.example", "https://x.example:8443/", "http://127.0.0.1:9000"],
       rules: [RULE],
       timeout: 0.5,
-      connections: 1,
     };
     const { apis, findings } = readApis({ orders: all }, [
       { key: "staff", settings: { issuer: ISSUER, scope: [] } },
@@ -76,15 +74,10 @@ describe("the option `apis`", () => {
       redirects: ["https://files.example", "https://x.example:8443", "http://127.0.0.1:9000"],
       rules: [RULE],
       timeout: 0.5,
-      connections: 1,
     });
     const dispatcher = { dispatch: () => true };
     const own = readApis({ orders: { ...URL_OK, dispatcher } }, []);
     expect([own.findings, own.apis.get("orders")?.dispatcher]).toEqual([[], dispatcher]);
-    const both = readApis({ orders: { ...URL_OK, connections: 1, dispatcher } }, []);
-    expect(both.findings.map(({ message }) => message)).toEqual([
-      '`apis`, "orders": `connections` is for idpauth\'s own dispatcher; give it to yours.',
-    ]);
   });
 
   it.each<[string, object]>([
@@ -219,7 +212,6 @@ describe("the option `apis`", () => {
         ],
       ],
       ["timeout", [0, -1, "30", 3_601, Number.NaN, Infinity]],
-      ["connections", [0, -1, 1.5, "5", 100_001]],
       ["dispatcher", [null, "http://proxy.example", {}, { dispatch: 1 }]],
     ].flatMap(([name, values]) =>
       (values as unknown[]).map((value): [string, unknown] => [
