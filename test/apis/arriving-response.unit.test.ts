@@ -126,6 +126,12 @@ describe("the stream of a response", () => {
     const all = text(after.body);
     after.fail(reason);
     await expect(all).rejects.toBe(reason);
+    // Without anybody who listens, it ends no process.
+    const unheard = arriving().response;
+    const { body } = unheard;
+    unheard.fail(reason);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(body.errored).toBe(reason);
   });
 
   it("aborts the request if it is closed before its end, and only then", async () => {
