@@ -1,5 +1,7 @@
 // The application under soak: Express with sessions in Redis, in a process of its own. It reports
 // its state on request.
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import express from "express";
 import { createClient } from "redis";
@@ -18,9 +20,14 @@ client.on("error", () => undefined);
 await client.connect();
 const store = redisStore(client);
 
+const server = createServer().listen(0, "127.0.0.1");
+await once(server, "listening");
+const { port } = server.address();
+
 const lines = { count: 0, bytes: 0 };
 const auth = idpAuth({
   env: {},
+  baseUrl: `http://127.0.0.1:${String(port)}`,
   secretKey: "a secret key of the soak, longer than it must be",
   issuer,
   clientId,
@@ -59,8 +66,9 @@ delay.enable();
 const whole = monitorEventLoopDelay({ resolution: 10 });
 whole.enable();
 
-const server = app.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
+server.on("request", app);
 server.on("upgrade", (...upgrade) => auth.proxyUpgrade(...upgrade) || upgrade[1].destroy());
+process.send({ port });
 
 const methods = {
   /** State since the last call. Memory is measured after a garbage collection. */

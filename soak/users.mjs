@@ -24,6 +24,9 @@ const WEIGHTS = {
   webSocket: 5,
 };
 
+/** What tells a click on a link from a script's request. */
+const NAVIGATION = { "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+
 /**
  * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void, random: () => number, live: import("./api-user.mjs").Live }}
  *   around a status of 0 means that no response came, or not all of it
@@ -58,10 +61,13 @@ export function createUser({ origin, provider, tell, random, live }, number) {
       "login",
       "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" +
         encodeURIComponent(`${origin}/reports`),
+      { headers: NAVIGATION },
     );
     if (login.status !== 302) return;
     const callback = new URL(await provider.signInCode(login.location, person));
-    const response = await ask("callback", callback.pathname + callback.search);
+    const response = await ask("callback", callback.pathname + callback.search, {
+      headers: NAVIGATION,
+    });
     isSignedIn = response.status === 302;
   }
 
@@ -84,8 +90,12 @@ export function createUser({ origin, provider, tell, random, live }, number) {
       isSignedIn = false;
     },
     abandon: () => ask("login", "/idpauth/login/?response=json"),
-    forge: () => ask("forged callback", "/idpauth/login-callback?code=x&state=y&iss=z"),
-    bad: () => ask("bad login", "/idpauth/login/?scheme=NO_SUCH&response=none"),
+    forge: () =>
+      ask("forged callback", "/idpauth/login-callback?code=x&state=y&iss=z", {
+        headers: NAVIGATION,
+      }),
+    bad: () =>
+      ask("bad login", "/idpauth/login/?scheme=NO_SUCH&response=none", { headers: NAVIGATION }),
     /** Sends a request and disconnects before the response. */
     leave: () => api.leave("/idpauth/session", random() * 4),
     ...api.acts,

@@ -28,7 +28,7 @@ import type { Challenge } from "./challenge.js";
 import type { Exchange, RefusalDetails, Watch } from "./exchange.js";
 import { rulesFor } from "./path-rules.js";
 import type { HeaderLines } from "./request-headers.js";
-import { sendObserved } from "./trace-headers.js";
+import { sendObserved, sendUnobserved } from "./trace-headers.js";
 
 /** The running component, as far as the proxy uses it. */
 export interface ProxyComponent {
@@ -156,7 +156,9 @@ export class SessionExchange implements Exchange {
     const { api, url } = this.api;
     const { method } = this.request;
     return this.#component.events.run({ name: "api", api, method, url }, (observation) =>
-      observation === undefined ? send() : sendObserved(headers, send, observation),
+      observation === undefined
+        ? sendUnobserved(headers, send)
+        : sendObserved(headers, send, observation),
     );
   }
 

@@ -1,20 +1,43 @@
+import { channel } from "node:diagnostics_channel";
 import type { Observation } from "../ports/observer.js";
 
 /** How a trace goes on in another service (W3C Trace Context, W3C Baggage). */
 const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"];
 
 /**
+ * Where undici, also the one of Node's `fetch`, tells of its requests. Who listens traces them, and
+ * adds the trace headers; an API that gets two of them continues no trace.
+ */
+const requests = channel("undici:request:create");
+
+type TracedHeaders = Pick<Headers, "delete" | "set"> | Map<string, string>;
+
+/**
  * Sends a request to an API that joins the application's trace in place of the browser's. Baggage
  * is dropped: it would give another service what any code of the application, or a user, put there.
  */
 export async function sendObserved<Sent extends { readonly status: number }>(
-  headers: Pick<Headers, "delete" | "set"> | Map<string, string>,
+  headers: TracedHeaders,
   send: () => Promise<Sent>,
   observation: Observation,
 ): Promise<Sent> {
-  for (const name of TRACE_HEADERS) headers.delete(name);
-  for (const [name, value] of Object.entries(observation.traceHeaders)) headers.set(name, value);
+  dropTraceHeaders(headers);
+  if (!requests.hasSubscribers)
+    for (const [name, value] of Object.entries(observation.traceHeaders)) headers.set(name, value);
   const response = await send();
   observation.note({ status: response.status });
   return response;
+}
+
+/** Sends the browser's request to an API. Its trace goes on only if nobody else traces it. */
+export function sendUnobserved<Sent>(
+  headers: TracedHeaders,
+  send: () => Promise<Sent>,
+): Promise<Sent> {
+  if (requests.hasSubscribers) dropTraceHeaders(headers);
+  return send();
+}
+
+function dropTraceHeaders(headers: TracedHeaders): void {
+  for (const name of TRACE_HEADERS) headers.delete(name);
 }

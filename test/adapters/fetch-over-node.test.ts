@@ -108,7 +108,7 @@ describe.each(Object.entries(STARTS))("%s on Node.js", (name, start) => {
   it("passes no interim response on that nobody has requested", async () => {
     const { url } = await rawApi((socket) =>
       socket.write(
-        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
       ),
     );
     const { port, headers } = await started(url);
