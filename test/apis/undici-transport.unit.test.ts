@@ -107,6 +107,18 @@ describe("a request over undici", () => {
   });
 });
 
+it("a response has its pieces, and is whole at its end", async () => {
+  const { handler, response, clock } = sent();
+  const controller = controllerOf();
+  handler.onResponseStart(controller, 200, {});
+  for (const piece of ["one ", "two"]) handler.onResponseData(controller, Buffer.from(piece));
+  const { whole } = await response;
+  expect(whole?.call(await response)).toBeUndefined();
+  handler.onResponseEnd(controller, {});
+  expect(Buffer.from(whole!.call(await response)!).toString()).toBe("one two");
+  expect(clock.pendingTimers).toBe(0);
+});
+
 describe("a connection that is closed before any byte of a response", () => {
   it.each(["GET", "HEAD", "OPTIONS"])("has a %s sent once more, and not twice", async (method) => {
     const { handler, dispatched, failure } = sent({ method });
