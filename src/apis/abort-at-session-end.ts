@@ -75,7 +75,8 @@ export class Closing implements Open {
   /** Watches the session from now on. */
   watch(): void {
     this.#unwatch();
-    this.#watch ??= this.#exchange?.watch((reason) => {
+    if (this.#exchange === undefined) return;
+    this.#watch = this.#exchange.watch((reason) => {
       this.#breakOff(reason);
     });
     this.#exchange = undefined;

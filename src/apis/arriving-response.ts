@@ -14,6 +14,23 @@ interface Head {
   readonly isEventStream: boolean;
 }
 
+/**
+ * A stream that speaks in the context that opened it. Undici calls in the context of the request
+ * that opened the connection, which may be another user's.
+ */
+class ArrivingBody extends Readable {
+  readonly #context = new AsyncResource("idpauth.ApiResponse");
+
+  /** @param chunk null: the end. @returns whether more may arrive */
+  arrive(chunk: Buffer | null): boolean {
+    return this.#context.runInAsyncScope(() => this.push(chunk));
+  }
+
+  breakOff(error: Error): void {
+    this.#context.runInAsyncScope(() => this.destroy(error));
+  }
+}
+
 /** A response whose body arrives piece by piece, no faster than it is read. */
 export class ArrivingResponse implements ApiResponse<Readable> {
   readonly status: number;
@@ -29,12 +46,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   /** Nobody gets what still arrives. */
   #isDiscarded = false;
   #error: Error | undefined;
-  #stream: Readable | undefined;
-  /**
-   * In which the stream speaks. Undici calls in the context of the request that opened the
-   * connection, which may be another user's.
-   */
-  #context: AsyncResource | undefined;
+  #stream: ArrivingBody | undefined;
 
   constructor(
     { status, lines, isEventStream }: Head,
@@ -52,7 +64,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   whole(): Uint8Array | undefined {
     if (!this.#isComplete || this.#error !== undefined || this.#stream !== undefined)
       return undefined;
-    return this.#unread.length === 1 ? this.#unread[0] : Buffer.concat(this.#unread);
+    return Buffer.concat(this.#unread);
   }
 
   get body(): Readable {
@@ -72,7 +84,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
     this.#timer.moved("download");
     this.#left -= chunk.length;
     if (this.#stream !== undefined) {
-      if (!this.#push(chunk)) this.#pause();
+      if (!this.#stream.arrive(chunk)) this.#pause();
       return;
     }
     this.#size += chunk.length;
@@ -85,7 +97,7 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   /** All of it has arrived. */
   complete(): void {
     this.#isComplete = true;
-    this.#push(null);
+    this.#stream?.arrive(null);
   }
 
   /** Ends the body in order before the API does. */
@@ -100,16 +112,11 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   fail(error: Error): void {
     if (this.#isDiscarded) return;
     this.#error ??= error;
-    this.#context?.runInAsyncScope(() => this.#stream?.destroy(error));
+    this.#stream?.breakOff(error);
   }
 
-  #push(chunk: Buffer | null): boolean | undefined {
-    return this.#context?.runInAsyncScope(() => this.#stream?.push(chunk));
-  }
-
-  #opened(): Readable {
-    this.#context = new AsyncResource("idpauth.ApiResponse");
-    const stream = new Readable({
+  #opened(): ArrivingBody {
+    const stream = new ArrivingBody({
       read: () => {
         this.#resume();
       },

@@ -57,8 +57,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
   /** Undefined: the response has begun. A stream keeps nothing of its request. */
   #request: Call | undefined;
   readonly #to: Destination;
-  /** Undefined: it is settled. */
-  #settled: Settled | undefined;
+  readonly #settled: Settled;
   readonly #timer: IdleTimer;
   #canRepeat: boolean;
   #controller: Dispatcher.DispatchController | undefined;
@@ -114,8 +113,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
       endsBy?.(() => {
         response.end();
       });
-    this.#settled?.resolve(response);
-    this.#settled = undefined;
+    this.#settled.resolve(response);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -129,7 +127,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(
-    ...[controller, , { upgrade = "" }, socket]: readonly [
+    ...[controller, , { upgrade }, socket]: readonly [
       controller: Dispatcher.DispatchController,
       status: number,
       headers: { readonly upgrade?: string | string[] },
@@ -140,7 +138,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
     socket.on("error", () => undefined);
     // Only the protocol that was asked for is passed on.
     const isAsked = String(upgrade).toLowerCase() === this.#request?.upgrade;
-    this.#settled?.resolve({
+    this.#settled.resolve({
       // Over HTTP/2, which names no protocol, undici says 200.
       status: 101,
       lines: linesOf(controller),
@@ -152,8 +150,9 @@ class ApiCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
     // The connection may have served others before, and waited too long.
-    const request = this.#request;
-    if (request !== undefined && this.#canRepeat && CLOSED_BY_PEER.includes(error.code ?? "")) {
+    const canRepeat = this.#canRepeat && CLOSED_BY_PEER.includes(String(error.code));
+    const request = canRepeat ? this.#request : undefined;
+    if (request !== undefined) {
       this.#canRepeat = false;
       this.#dispatch(request);
       return;
@@ -161,7 +160,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
     this.#timer.stop();
     this.#endUpload();
     this.#response?.fail(error);
-    this.#settled?.reject(asApiError(error));
+    this.#settled.reject(asApiError(error));
   }
 
   #dispatch({ method, url, headers, body, length, upgrade }: Call): void {
@@ -208,7 +207,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
     this.#reason ??= reason;
     this.#controller?.abort(reason);
     this.#response?.fail(reason);
-    this.#settled?.reject(reason);
+    this.#settled.reject(reason);
   }
 }
 
@@ -216,8 +215,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
 function linesOf({ rawHeaders }: Dispatcher.DispatchController): HeaderLines {
   const lines: string[] = [];
   if (Array.isArray(rawHeaders))
-    for (const bytes of rawHeaders)
-      lines.push(typeof bytes === "string" ? bytes : bytes.toString("latin1"));
+    for (const bytes of rawHeaders as readonly Buffer[]) lines.push(bytes.toString("latin1"));
   // Of HTTP/2, which an application's own dispatcher may speak.
   else
     for (const [name, value] of Object.entries(rawHeaders ?? {}))

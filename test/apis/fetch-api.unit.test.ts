@@ -6,6 +6,7 @@ import type { Api } from "../../src/config/api-options.js";
 import type { IdpAuthError } from "../../src/errors.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { apiRow } from "./api-row.js";
+import type { Operations } from "../../src/ports/observer.js";
 import { unobserved } from "../support/unobserved.js";
 
 interface Setting {
@@ -20,6 +21,7 @@ interface Setting {
   readonly hasSendStream?: boolean;
   /** What a call for another token than a rejected one throws. */
   readonly refused?: Error;
+  readonly events?: Operations;
 }
 
 /** A request with everything around it, and what happened to it. */
@@ -41,7 +43,7 @@ function request({ api, path = "items?a=b", init = {}, ...setting }: Setting = {
   const ports: FetchApiPorts = {
     send: send as typeof fetch,
     clock,
-    events: unobserved,
+    events: setting.events ?? unobserved,
     token: async (...rejected) => {
       asked.push(rejected);
       if (rejected.length > 0 && setting.refused !== undefined) throw setting.refused;
@@ -68,6 +70,26 @@ const bearerOf = ({ init }: { init: RequestInit }) =>
 const codeOf = (error: unknown) => (error as IdpAuthError).code;
 
 describe("a request of the application to an API", () => {
+  it("is an operation that an observer watches, and that continues its trace", async () => {
+    const operations: unknown[] = [];
+    const notes: unknown[] = [];
+    const observation = {
+      traceHeaders: { traceparent: "ours" },
+      note: (what: unknown) => void notes.push(what),
+    };
+    const events: Operations = {
+      observer: undefined,
+      run: (operation, work) => (operations.push(operation), work(observation as never)),
+    };
+    const headers = { traceparent: "the caller's", baggage: "a=b" };
+    const { response, sent, row } = request({ init: { headers }, events });
+    expect((await response).status).toBe(200);
+    expect(operations).toEqual([{ name: "api", api: "orders", method: "GET", url: row.url }]);
+    const got = new Headers(sent[0]!.init.headers);
+    expect([got.get("traceparent"), got.get("baggage")]).toEqual(["ours", null]);
+    expect(notes).toEqual([{ status: 200 }]);
+  });
+
   it("has the user's token and the API's constant headers, whatever the application says", async () => {
     const { response, sent, asked } = request({
       api: { requestHeaders: { "x-tenant": "one", "x-own": true } },

@@ -16,6 +16,7 @@ import { apiRow } from "./api-row.js";
 import { unobserved } from "../support/unobserved.js";
 
 const OWN_RULE = { maxAge: 60 };
+const PLACE = () => undefined;
 const WATCH = { close: () => undefined };
 const LOGIN = "/app/idpauth/login/";
 const NAVIGATION = { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" };
@@ -36,6 +37,10 @@ interface Setting {
   /** The user's token, or why there is none. */
   readonly token?: string | null | Error;
   readonly message?: object;
+  /** The session has no place for another stream. */
+  readonly isFull?: boolean;
+  /** Nobody tells when the response is complete. */
+  readonly isUntold?: boolean;
 }
 
 /** An exchange with everything around it, and what it asked for. */
@@ -61,6 +66,7 @@ function exchange(setting: Setting = {}) {
       return "record" in setting ? setting.record : {};
     },
     endedBy: setting.endedBy,
+    key: "the session's key",
   };
   const request = {
     method: setting.method ?? "GET",
@@ -78,6 +84,9 @@ function exchange(setting: Setting = {}) {
     },
     clock,
     shutdown: {},
+    streams: {
+      take: (key: unknown) => (taken.push(key), setting.isFull === true ? undefined : PLACE),
+    },
     apiToken: async (...given: unknown[]) => {
       asked.push(given);
       if (setting.token instanceof Error) throw setting.token;
@@ -85,6 +94,7 @@ function exchange(setting: Setting = {}) {
     },
   } as unknown as ProxyComponent;
   const closes: unknown[] = [];
+  const taken: unknown[] = [];
   const watches: unknown[] = [];
   const proxied = {
     api: apiRow(setting.api),
@@ -97,7 +107,8 @@ function exchange(setting: Setting = {}) {
       return setting.blocked as never;
     },
     watch: (onEnd: unknown) => (watches.push(onEnd), WATCH),
-    onClose: (closed: () => void) => void closes.push(closed),
+    onClose:
+      setting.isUntold === true ? undefined : (closed: () => void) => void closes.push(closed),
   };
   const made = new SessionExchange(
     proxied,
@@ -117,6 +128,7 @@ function exchange(setting: Setting = {}) {
     rules,
     asked,
     closes,
+    taken,
     reloads: () => reloads,
   };
 }
@@ -334,6 +346,49 @@ describe("an operator hears of", () => {
   });
 });
 
+describe("a place for a stream", () => {
+  function connected(kind: "HTTP/1" | "HTTP/2") {
+    const asked: unknown[] = [];
+    const socket = {
+      destroy: () => undefined,
+      setKeepAlive: (...how: unknown[]) => asked.push(how),
+    };
+    const message =
+      kind === "HTTP/1" ? { socket } : { socket, stream: { destroy: () => undefined } };
+    return { message, asked };
+  }
+
+  it("is the session's, and its browser is asked whether it is still there", () => {
+    const { message, asked } = connected("HTTP/1");
+    const { made, taken } = exchange({ message });
+    expect([made.takeStream(), taken, asked]).toEqual([
+      PLACE,
+      ["the session's key"],
+      [[true, 60_000]],
+    ]);
+  });
+
+  it("over HTTP/2, or of a server without sockets, asks no browser", () => {
+    const { message, asked } = connected("HTTP/2");
+    expect(exchange({ message }).made.takeStream()).toBe(PLACE);
+    expect(exchange().made.takeStream()).toBe(PLACE);
+    expect(exchange({ message: { socket: {} } }).made.takeStream()).toBe(PLACE);
+    expect(asked).toEqual([]);
+  });
+
+  it("that there isn't asks no browser, either", () => {
+    const { message, asked } = connected("HTTP/1");
+    expect(exchange({ message, isFull: true }).made.takeStream()).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it("isn't taken if nobody would give it back", () => {
+    const { made, taken } = exchange({ isUntold: true });
+    expect(made.takeStream()!()).toBeUndefined();
+    expect(taken).toEqual([]);
+  });
+});
+
 describe("the connection", () => {
   it.each([
     ["of HTTP/2 is its stream", (end: () => void) => ({ stream: { destroy: end }, socket: {} })],
@@ -351,7 +406,7 @@ describe("the connection", () => {
   it("has the watch over the session, and tells once it is closed", () => {
     const { made, watches, closes } = exchange();
     const closed = () => undefined;
-    made.onClose?.(closed);
+    made.onClose!(closed);
     const onEnd = () => undefined;
     expect([made.watch(onEnd), watches, closes]).toEqual([WATCH, [onEnd], [closed]]);
   });
