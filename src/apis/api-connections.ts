@@ -31,20 +31,21 @@ export function transportTo(
   clock: Clock,
   shutdown?: Shutdown,
 ): Transport<Readable, Pieces> {
-  const connections = opened.get(api) ?? new Connections(api);
-  opened.set(api, connections);
+  const connections = opened.get(api) ?? new Connections(api, clock);
   shutdown?.atEnd(connections.release);
-  return (connections.transport ??= undiciTransport(api, clock, connections));
+  return connections.transport;
 }
 
 /** The connections to one API, which a shutdown closes. A later request opens others. */
 class Connections {
+  readonly transport: Transport<Readable, Pieces>;
   readonly #api: Api;
   #agent: Agent | undefined;
-  transport: Transport<Readable, Pieces> | undefined;
 
-  constructor(api: Api) {
+  constructor(api: Api, clock: Clock) {
     this.#api = api;
+    this.transport = undiciTransport(api, clock, this);
+    opened.set(api, this);
   }
 
   readonly release = (): void => {
