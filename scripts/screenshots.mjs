@@ -1,6 +1,6 @@
 // Takes the pictures of docs/screenshots/, light and dark, in a browser: idpauth's own pages in the
 // states that the docs show, and the demo. With optipng installed, they are a fifth smaller, without
-// a difference: each application downloads them with the package.
+// a difference.
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
