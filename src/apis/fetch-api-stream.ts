@@ -1,6 +1,6 @@
 /**
  * Requests of the application to an API over undici: those whose body is a stream, which the
- * `fetch` of Node.js would keep in memory.
+ * `fetch` of Node.js would keep in memory, and those to an API with a `dispatcher`.
  */
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
@@ -27,12 +27,13 @@ export async function sendStream(
 ): Promise<Response> {
   const request = new Request(url, Object.assign({}, init, { duplex: "half" }));
   const { method, headers, body, signal } = request;
-  signal.throwIfAborted();
   // The length of what is no stream is known.
   const whole =
     body === null || isStreamBody(init.body)
       ? undefined
       : new Uint8Array(await request.arrayBuffer());
+  // Afterwards, because the caller may abort while a file is read.
+  signal.throwIfAborted();
   const sent = new Map([...headers].filter(([name]) => !OWN_HEADERS.test(name)));
   if (!sent.has("accept-encoding")) sent.set("accept-encoding", "identity");
   if (!sent.has("accept")) sent.set("accept", "*/*");

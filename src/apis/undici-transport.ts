@@ -109,11 +109,12 @@ class ApiCall implements Dispatcher.DispatchHandler {
       this.#timer,
     );
     this.#response = response;
+    this.#settled.resolve(response);
+    // Afterwards, because a shutdown that has begun ends it at once, and undici tells of a failure.
     if (isEventStream)
       endsBy?.(() => {
         response.end();
       });
-    this.#settled.resolve(response);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -138,6 +139,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
     socket.on("error", () => undefined);
     // Only the protocol that was asked for is passed on.
     const isAsked = String(upgrade).toLowerCase() === this.#request?.upgrade;
+    this.#request = undefined;
     this.#settled.resolve({
       // Over HTTP/2, which names no protocol, undici says 200.
       status: 101,
@@ -179,8 +181,13 @@ class ApiCall implements Dispatcher.DispatchHandler {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    // The types don't know that a body may be any iterable.
-    dispatcher.dispatch(options as Dispatcher.DispatchOptions, this);
+    try {
+      // The types don't know that a body may be any iterable.
+      dispatcher.dispatch(options as Dispatcher.DispatchOptions, this);
+    } catch (error) {
+      // One of the application's, such as a `ProxyAgent`, may throw.
+      this.onResponseError(undefined, error as Error);
+    }
   }
 
   /** Undici asks for the next piece when the API has accepted the one before. */

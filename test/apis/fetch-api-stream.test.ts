@@ -154,6 +154,14 @@ describe("fetchApi with a stream on Node.js", () => {
     const reason = new Error("the caller's");
     const init = (signal: AbortSignal) => ({ ...POST, body: streamOf("x"), signal });
     await expect(send(api, init(AbortSignal.abort(reason)))).rejects.toBe(reason);
+    const reading = new AbortController();
+    const file = new Blob(["x".repeat(1_000_000)]);
+    const read = sendStream(
+      { api, url: api.url, init: { ...POST, body: file, signal: reading.signal } },
+      clock,
+    );
+    reading.abort(reason);
+    await expect(read).rejects.toBe(reason);
     const during = new AbortController();
     const sent = send(api, init(during.signal));
     setTimeout(() => during.abort(reason), 50);

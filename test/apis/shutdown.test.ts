@@ -96,7 +96,11 @@ describe("an event stream", () => {
     const got = collected(response);
     await once(response, "end");
     await closed;
-    expect(got.end).toBe("whole");
+    expect([response.statusCode, got, proxy.failures]).toEqual([
+      200,
+      { text: "", end: "whole" },
+      [],
+    ]);
   });
 
   it("in response to a POST is finite: nothing would request it again", async () => {

@@ -179,6 +179,25 @@ describe("a request that is broken off", () => {
     expect([controller.reasons, clock.pendingTimers]).toEqual([[], 0]);
   });
 
+  it("by a dispatcher that throws leaves no timer", async () => {
+    const clock = new TestClock();
+    const cause = new Error("no such header");
+    const dispatch = () => {
+      throw cause;
+    };
+    const api = { url: new URL(ORIGIN), timeout: 10 };
+    const refused = undiciTransport(api, clock, { dispatch })({
+      method: "GET",
+      url: api.url,
+      headers: new Map(),
+      body: undefined,
+      length: undefined,
+      onAbort: () => undefined,
+    });
+    await expect(refused).rejects.toMatchObject({ code: "api_unreachable", cause });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it("before it is sent, asks for no connection", async () => {
     const clock = new TestClock();
     const dispatch = () => {
@@ -324,6 +343,20 @@ describe("an event stream", () => {
       await new Promise((resolve) => body.once("end", resolve));
     }
   });
+});
+
+it("an event stream whose end is due at once has no bytes, and is no failure", async () => {
+  const endsBy = (end: () => void) => {
+    end();
+  };
+  const { handler, response } = sent({ endsBy });
+  const controller = controllerOf(["content-type", "text/event-stream"]);
+  controller.abort = (reason) => {
+    handler.onResponseError(controller, reason);
+  };
+  handler.onResponseStart(controller, 200, {});
+  const { status, whole } = await response;
+  expect([status, whole!.call(await response)]).toEqual([200, Buffer.alloc(0)]);
 });
 
 describe("an upgrade", () => {
