@@ -104,7 +104,8 @@ export class ArrivingResponse implements ApiResponse<Readable> {
   end(): void {
     this.complete();
     this.#isDiscarded = true;
-    // Otherwise its connection would serve another request, whose response would begin with the rest.
+    // Otherwise its connection would serve another request, whose response would begin with the
+    // rest.
     this.#abort();
   }
 

@@ -44,8 +44,8 @@ export interface FetchApiPorts {
  * Sends a request of the application with the user's token, and once more if the API rejects the
  * token. It follows no redirect.
  *
- * @throws IdpAuthError `api_path_invalid`, `method_not_allowed`, `api_unreachable`, `api_timeout`:
- *   no headers within the API's `timeout`; what `token` throws
+ * @throws IdpAuthError `api_path_invalid`, `method_not_allowed`, `api_unreachable`,
+ *   `api_response_invalid`, `api_timeout`: no headers within the API's `timeout`; what `token` throws
  */
 export async function fetchApi(
   { api, path, init }: ApplicationRequest,
@@ -102,7 +102,9 @@ export async function fetchApi(
   return sent.response;
 }
 
-/** Whether a body is read only once: a stream of the Web, or what else gives chunks, as on Node.js. */
+/**
+ * Whether a body is read only once: a stream of the Web, or what else gives chunks, as on Node.js.
+ */
 export function isStreamBody(body: unknown): boolean {
   return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
 }

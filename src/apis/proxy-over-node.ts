@@ -55,7 +55,7 @@ function uncompressed(request: Request | undefined): HeaderLines {
   return [...asked, ["accept-encoding", "identity"]].flat();
 }
 
-/** An API may compress a response nevertheless. */
+/** An API may compress a response anyway. */
 function decodedReply(reply: ProxyReply<Readable>): ProxyReply<Readable> {
   const { "Content-Encoding": codings, "Content-Length": _compressed, ...headers } = reply.headers;
   const { status, body } = reply;

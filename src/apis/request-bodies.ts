@@ -1,4 +1,4 @@
-/** The bodies of requests, as Node.js and the Fetch standard hand them in. */
+/** The bodies of requests, as undici reads them: those of Node.js, and of the Fetch standard. */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { Readable } from "node:stream";

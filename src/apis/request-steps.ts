@@ -21,7 +21,9 @@ import {
   type Transport,
 } from "./transport.js";
 
-/** The largest body in bytes that is kept, so that the request can be repeated with another token. */
+/**
+ * The largest body in bytes that is kept, so that the request can be repeated with another token.
+ */
 const MAX_REPEATED_BYTES = 65_536;
 
 /**
@@ -184,8 +186,8 @@ export interface TokenSteps<Response, Stopped> {
   readonly canRepeat: boolean;
   /**
    * Returns the user's token, or what the caller gets without one.
-   * @param rejected the token that the API has rejected. The same one is returned if there can be no
-   *   other
+   * @param rejected the token that the API has rejected. The same one is returned if there can be
+   *   no other
    */
   token(rejected?: string): Promise<string | Stopped>;
   send(token: string): Promise<Response>;

@@ -120,7 +120,8 @@ export class SessionExchange implements Exchange {
     // A place that nobody gives back would be lost.
     if (this.onClose === undefined) return () => undefined;
     const place = this.#component.streams.take(opened.session.key);
-    // A browser that has vanished without a word gives its place back, too. Node.js doesn't let it be set over HTTP/2.
+    // A browser that has vanished without a word gives its place back, too. Node.js doesn't let it
+    // be set over HTTP/2.
     if (place && this.#message?.stream === undefined)
       this.#message?.socket.setKeepAlive?.(true, KEEP_ALIVE_MS);
     return place;
