@@ -1,22 +1,17 @@
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 
 /** How a write fails if the other side has closed or reset the connection. */
-const CLOSED_BY_PEER = ["ECONNRESET", "EPIPE", "ECONNABORTED"];
+export const CLOSED_BY_PEER: readonly string[] = ["ECONNRESET", "EPIPE", "ECONNABORTED"];
 
 type Done = (error?: NodeJS.ErrnoException | null) => void;
 type Write = (...written: [...unknown[], done: Done]) => void;
 
-const outliving = new WeakSet<Duplex>();
-
 /**
- * Lets a connection live until the API has closed it also for reading. An API that refuses an upload
- * sends its response and closes; Node.js destroys a connection at the first write that fails, and
- * with it the response that has arrived.
+ * Lets a new connection live until the API has closed it also for reading. An API that refuses an
+ * upload sends its response and closes; Node.js destroys a connection at the first write that
+ * fails, and with it the response that has arrived.
  */
 export function outliveWriteErrors(socket: Socket): void {
-  if (outliving.has(socket)) return;
-  outliving.add(socket);
   const own = socket as unknown as Record<"_write" | "_writev", Write>;
   for (const name of ["_write", "_writev"] as const) {
     const write = own[name].bind(socket);

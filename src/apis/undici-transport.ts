@@ -5,6 +5,7 @@ import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { ArrivingResponse } from "./arriving-response.js";
 import { IdleTimer } from "./idle-timer.js";
+import { CLOSED_BY_PEER } from "./outlive-write-errors.js";
 import type { Pieces } from "./request-bodies.js";
 import { valuesOf, type HeaderLines } from "./request-headers.js";
 import { isEventStreamType } from "./response-headers.js";
@@ -32,7 +33,7 @@ interface Destination {
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 
 /** How a connection fails that the API has closed or reset. */
-const CLOSED_BY_PEER = ["UND_ERR_SOCKET", "ECONNRESET", "ECONNABORTED", "EPIPE"];
+const CLOSED = ["UND_ERR_SOCKET", ...CLOSED_BY_PEER];
 
 /** @param dispatcher of this API alone, because it holds the connections */
 export function undiciTransport(
@@ -152,7 +153,7 @@ class ApiCall implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: NodeJS.ErrnoException): void {
     // The connection may have served others before, and waited too long.
-    const canRepeat = this.#canRepeat && CLOSED_BY_PEER.includes(String(error.code));
+    const canRepeat = this.#canRepeat && CLOSED.includes(String(error.code));
     const request = canRepeat ? this.#request : undefined;
     if (request !== undefined) {
       this.#canRepeat = false;
