@@ -65,7 +65,7 @@ async function take(tab, name, fullPage = true) {
     const file = path.join(TARGET, `${name}-${colorScheme}.png`);
     await tab.screenshot({ path: file, fullPage });
     if (spawnSync("optipng", ["-quiet", "-o2", file]).status !== 0)
-      console.error(`optipng isn't installed: ${name} stays larger than it must be`);
+      console.error(`optipng didn't run, so ${name} stays larger than it must be`);
   }
 }
 

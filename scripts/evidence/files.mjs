@@ -30,7 +30,7 @@ export const FOLDER = path.join(root, "docs/evidence");
  * @property {number} [p50] in ms
  * @property {number} [p99] in ms
  *
- * @typedef {Run & { title: string, against?: string, rows: readonly Row[] }} Case
+ * @typedef {Run & { title: string, on?: string, against?: string, rows: readonly Row[] }} Case
  */
 
 /** @returns {string[]} the names of the files, without `.json` */

@@ -319,6 +319,9 @@ function guards() {
 
 const SENT = "processor time of a request: ";
 
+/** @param {ReturnType<typeof benchCase>} measured */
+const nodeOf = ({ on = "" }) => on.replace(/^Node (\d+\.\d+).*$/, "Node.js $1");
+
 /** What a proxied request costs, on two versions of Node.js. */
 function transports() {
   const [newer, older] = [benchCase("transports"), benchCase("transports, Node 22.19.0")];
@@ -334,7 +337,7 @@ function transports() {
     });
   return [
     measuredLine(newer),
-    table(["Processor time of a request", "Node.js 24.21", "Node.js 22.19"], rows),
+    table(["Processor time of a request", nodeOf(newer), nodeOf(older)], rows),
   ].join("\n\n");
 }
 

@@ -79,7 +79,8 @@ export async function fetchApi(
     } as const;
     // What belongs to the runtime's `fetch`, such as a dispatcher of its undici, needs that.
     const isOurs = isStream || api.dispatcher !== undefined;
-    if (isOurs && sendStream !== undefined && !("dispatcher" in init))
+    const { dispatcher } = init as { readonly dispatcher?: unknown };
+    if (isOurs && sendStream !== undefined && dispatcher === undefined)
       return sendStream({ api, url, init: options }, clock);
     const late = new AbortController();
     const cancel = clock.timer(api.timeout * 1000, late.abort.bind(late, apiTimeout()));

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 
 /** What a request waits for the user with: the next piece of a body, or that one is read. */
-export type Slow = "upload" | "download";
+type Slow = "upload" | "download";
 
 /** Tells that an API has been idle for too long. While a user is slow, the API isn't. */
 export class IdleTimer {

@@ -70,6 +70,10 @@ export async function proxyRequest<Stream extends BodyStream, Body = Stream>(
         endsBy: request.method === "GET" ? (end) => broken.endsBy(end) : undefined,
       });
     },
+  }).catch((error: unknown) => {
+    // A rule of the application has thrown.
+    closing?.release();
+    throw error;
   });
   if (!isStream(reply.body)) closing?.release();
   else closing?.sends(isEventStreamType(reply.headers["Content-Type"]));
@@ -124,7 +128,7 @@ function isFromOtherSite({ api, request, origin }: Exchange): boolean {
 }
 
 /** How a request is sent. */
-export interface Sending<Stream extends BodyStream> {
+interface Sending<Stream extends BodyStream> {
   readonly canRepeat: boolean;
   /**
    * Waits for what is sent. Resolves to false if nothing had to be waited for. Absent: nothing is
@@ -181,7 +185,7 @@ export async function answered<Stream extends BodyStream>(
 }
 
 /** What a request needs for its token, and for being sent. */
-export interface TokenSteps<Response, Stopped> {
+interface TokenSteps<Response, Stopped> {
   /** Whether it can be sent twice. */
   readonly canRepeat: boolean;
   /**

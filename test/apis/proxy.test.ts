@@ -537,12 +537,16 @@ describe("a proxied stream", () => {
   });
 
   it.each([
-    ["HEAD", 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\nETag: "1"\r\n\r\n', 200],
-    ["GET", "HTTP/1.1 204 No Content\r\n\r\n", 204],
-    ["GET", 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', 304],
+    {
+      method: "HEAD",
+      answer: 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\nETag: "1"\r\n\r\n',
+      status: 200,
+    },
+    { method: "GET", answer: "HTTP/1.1 204 No Content\r\n\r\n", status: 204 },
+    { method: "GET", answer: 'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n', status: 304 },
   ])(
-    "isn't there for %s %s; a connection that a HEAD had serves nothing else",
-    async (method, answer, status) => {
+    "isn't there for $method, status $status; a connection that a HEAD had serves nothing else",
+    async ({ method, answer, status }) => {
       const { url, connections } = await rawApi((socket) => socket.write(answer));
       const { port } = await front(apiRow({ url }));
       for (let at = 0; at < 2; at++) {

@@ -45,7 +45,7 @@ interface Setting {
   readonly target?: string;
   readonly headers?: Lines;
   /** The user's tokens: the first one, and those that `tokenAgain` returns one after another. */
-  readonly tokens?: readonly (string | Reply)[];
+  readonly tokens?: readonly (string | Reply | Error)[];
   /** The API's responses one after another, or why there are none. After them it is silent. */
   readonly answers?: readonly (Answer | Error)[];
   readonly body?: Partial<IncomingBody<Stream>>;
@@ -77,7 +77,12 @@ function parties(setting: Setting = {}) {
   const closes: (() => void)[] = [];
   const lines = Object.entries(headers).flat();
   const left = [...tokens];
-  const next = () => left.shift() ?? "token-1";
+  const next = () => {
+    const token = left.shift() ?? "token-1";
+    // A rule of the application has thrown.
+    if (token instanceof Error) throw token;
+    return token;
+  };
   const exchange: Exchange = {
     api: apiRow(setting.api),
     request: {
@@ -438,6 +443,15 @@ describe("a failure of the connection to the API", () => {
       ["shutting_down", "`auth.close()` has broken the request off."],
     ]);
   });
+});
+
+it("a rule that throws after the first response leaves nothing open", async () => {
+  const { got, clock, shutdown } = parties({ answers: [{ status: 401 }], tokens: ["token-1", new Error("a rule")] }); // prettier-ignore
+  await expect(got()).rejects.toThrow("a rule");
+  expect(clock.pendingTimers).toBe(0);
+  const { state } = shutDown(shutdown);
+  await turn();
+  expect(state.isOver).toBe(true);
 });
 
 describe("a response", () => {
