@@ -10,6 +10,15 @@ const TRACE_HEADERS = ["traceparent", "tracestate", "baggage"];
  */
 const requests = channel("undici:request:create");
 
+/** Other runtimes have this channel too, but their `fetch` tells nothing there. */
+const isTold = versionsOf(globalThis)?.["undici"] !== undefined;
+
+type Versions = Readonly<Partial<Record<string, string>>>;
+
+function versionsOf({ process }: { readonly process?: { readonly versions?: Versions } }) {
+  return process?.versions;
+}
+
 type TracedHeaders = Pick<Headers, "delete" | "set"> | Map<string, string>;
 
 /**
@@ -22,7 +31,7 @@ export async function sendObserved<Sent extends { readonly status: number }>(
   observation: Observation,
 ): Promise<Sent> {
   dropTraceHeaders(headers);
-  if (!requests.hasSubscribers)
+  if (!isTraced())
     for (const [name, value] of Object.entries(observation.traceHeaders)) headers.set(name, value);
   const response = await send();
   observation.note({ status: response.status });
@@ -34,8 +43,12 @@ export function sendUnobserved<Sent>(
   headers: TracedHeaders,
   send: () => Promise<Sent>,
 ): Promise<Sent> {
-  if (requests.hasSubscribers) dropTraceHeaders(headers);
+  if (isTraced()) dropTraceHeaders(headers);
   return send();
+}
+
+function isTraced(): boolean {
+  return isTold && requests.hasSubscribers;
 }
 
 function dropTraceHeaders(headers: TracedHeaders): void {
