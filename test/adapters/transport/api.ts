@@ -175,7 +175,7 @@ const ROUTES: Readonly<Record<string, (request: ApiRequest) => unknown>> = {
   /** Two interim responses that nobody has asked for. */
   interim({ message, response }) {
     message.resume();
-    response.writeContinue();
+    response.writeProcessing();
     response.writeEarlyHints({ link: "</style.css>; rel=preload; as=style" });
     setTimeout(() => response.writeHead(200, { "Content-Type": "text/plain" }).end("whole"), 50);
   },
