@@ -25,7 +25,7 @@ export {
   type WithClaims,
 } from "./application/ready-made-rules.js";
 export type { Clock } from "./clock.js";
-export type { ApiOptions } from "./config/api-options.js";
+export type { ApiDispatcher, ApiOptions } from "./config/api-options.js";
 export type { ApiRule } from "./config/api-rules.js";
 export type { IdpAuthNames } from "./config/inferred-names.js";
 export type { ProviderOptions } from "./config/provider-options.js";
