@@ -5,6 +5,7 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";
 import { IdpAuthError } from "../errors.js";
+import type { Shutdown } from "../work/shutdown.js";
 import { transportTo } from "./api-connections.js";
 import { isStreamBody, type StreamRequest } from "./fetch-api.js";
 import { exactly } from "./request-bodies.js";
@@ -24,6 +25,7 @@ const OWN_HEADERS =
 export async function sendStream(
   { api, url, init }: StreamRequest,
   clock: Clock,
+  shutdown?: Shutdown,
 ): Promise<Response> {
   const request = new Request(url, Object.assign({}, init, { duplex: "half" }));
   const { method, headers, body, signal } = request;
@@ -48,6 +50,7 @@ export async function sendStream(
     const response = await transportTo(
       api,
       clock,
+      shutdown,
     )({
       method,
       url,

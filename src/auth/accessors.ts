@@ -229,7 +229,8 @@ function createTokenAccessors<FrameworkRequest extends object>(
         {
           send: globalThis.fetch,
           ...(isNode && {
-            sendStream: async (...request) => (await loadStreamApi()).sendStream(...request),
+            sendStream: async (request, clock) =>
+              (await loadStreamApi()).sendStream(request, clock, component.shutdown),
           }),
           clock: component.clock,
           events: component.events,

@@ -1,15 +1,12 @@
 // The connections to an API: those of an application's own dispatcher, and the end of ours.
-import { execFileSync } from "node:child_process";
 import type { Http2ServerRequest } from "node:http2";
 import { createSecureServer } from "node:http2";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import http from "node:http";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { text } from "node:stream/consumers";
 import { Agent, ProxyAgent } from "undici";
 import { afterEach, expect, it } from "vitest";
+import { createCertificate } from "../../scripts/certificate.mjs";
 import { idpAuth } from "../../src/adapters/node/node.js";
 import { signedInAs } from "../../src/testing/index.js";
 import { closeAll, front, listen, nodeApi, optionsFor, rawApi, request } from "./parties.js";
@@ -70,18 +67,14 @@ it("sends what the proxy and fetchApi send, through a tunnel of a corporate prox
 });
 
 it("may speak HTTP/2 to the API", async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-"));
-  const files = ["-keyout", path.join(folder, "key"), "-out", path.join(folder, "cert")];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", ...files], { stdio: "ignore" }); // prettier-ignore
-  const [key, cert] = files.filter((_, at) => at % 2 === 1).map((file) => readFileSync(file));
-  rmSync(folder, { recursive: true });
-  const server = createSecureServer({ key: key!, cert: cert! });
+  const { cert, key } = createCertificate({ name: "localhost" });
+  const server = createSecureServer({ key, cert });
   server.on("request", async (message: Http2ServerRequest, response) => {
     response.setHeader("X-Version", message.httpVersion);
     response.end(await text(message));
   });
   const url = new URL(`https://localhost:${String(await listen(server))}/v2/`);
-  const dispatcher = new Agent({ allowH2: true, connect: { ca: cert! } });
+  const dispatcher = new Agent({ allowH2: true, connect: { ca: cert } });
   const { orders } = optionsFor(url.href).apis;
   const { get } = await application({
     ...optionsFor(url.href),
@@ -104,17 +97,25 @@ it("may limit the connections: other requests wait", async () => {
   expect(connections).toHaveLength(2);
 });
 
-it("the end of `auth.close()` closes the connections at once, and a later request opens others", async () => {
-  const { url, connections } = await rawApi((socket) =>
-    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
-  );
-  const { auth, get } = await application(optionsFor(url.href));
-  expect((await get("/api/orders/")).body).toBe("ok");
-  const since = performance.now();
-  await auth.close();
-  await expect.poll(() => connections[0]!.isClosed).toBe(true);
-  // Without a shutdown, an unused connection stays open for four seconds.
-  expect(performance.now() - since).toBeLessThan(2_000);
-  expect((await get("/api/orders/")).body).toBe("ok");
-  expect(connections).toHaveLength(2);
-});
+it.each([
+  ["the proxy", "/api/orders/"],
+  ["fetchApi", "/stream"],
+])(
+  "the end of `auth.close()` closes the connections of %s at once, and a later request opens others",
+  async (_of, target) => {
+    const { url, connections } = await rawApi(
+      (socket, got) =>
+        (target === "/api/orders/" || got.endsWith("0\r\n\r\n")) &&
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    );
+    const { auth, get } = await application(optionsFor(url.href));
+    expect((await get(target)).body).toBe("ok");
+    const since = performance.now();
+    await auth.close();
+    await expect.poll(() => connections[0]!.isClosed).toBe(true);
+    // Without a shutdown, an unused connection stays open for four seconds.
+    expect(performance.now() - since).toBeLessThan(2_000);
+    expect((await get(target)).body).toBe("ok");
+    expect(connections).toHaveLength(2);
+  },
+);
