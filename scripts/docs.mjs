@@ -7,6 +7,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
 import { withFigures } from "./evidence/page.mjs";
+import { misplacedNames } from "./exported-names.mjs";
 import { printedPage } from "./project-links.mjs";
 import {
   clientPage,
@@ -115,4 +116,10 @@ for (const [name, text] of Object.entries(pages)) {
     writeFileSync(file, text);
     console.log(`${name} written`);
   }
+}
+
+// The site is built by one test alone, so a name without a page would be found late.
+for (const mistake of misplacedNames()) {
+  console.error(mistake);
+  process.exitCode = 1;
 }

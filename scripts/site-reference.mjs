@@ -2,8 +2,7 @@
 // of the packages, or for each group of its names.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import ts from "typescript";
-import { sourcePaths } from "./entries.mjs";
+import { exportedNames, misplacedNames } from "./exported-names.mjs";
 import { GROUPS } from "../site/reference/groups.mjs";
 import { shorter } from "../site/reference/shorter.mjs";
 import { output, root } from "./run.mjs";
@@ -132,17 +131,14 @@ export async function writeReference(typedoc, pages) {
  * @returns {ReferencePage[]}
  */
 function referencePages(modules) {
-  const entries = Object.entries(sourcePaths()).map(([name, [file = ""]]) => ({
-    name,
-    file: path.join(root, file),
-  }));
-  const exported = exportedNames(entries.map(({ file }) => file));
-  return entries.flatMap((entry) => {
+  const wrong = misplacedNames();
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  return exportedNames().flatMap((entry) => {
     const source = path
       .relative(modules, entry.file)
       .replaceAll(path.sep, "/")
       .replace(/\.tsx?$/, ".js");
-    const names = exported.get(entry.file) ?? [];
+    const { names } = entry;
     const groups = GROUPS[entry.name];
     if (groups === undefined) {
       const page = entry.name.slice("idpauth/".length).replaceAll("/", "-");
@@ -156,15 +152,6 @@ function referencePages(modules) {
         },
       ];
     }
-    const grouped = groups.flatMap((group) => group.names);
-    const wrong = [
-      ...names.filter((name) => !grouped.includes(name)),
-      ...grouped.filter((name, index) => !names.includes(name) || grouped.indexOf(name) < index),
-    ];
-    if (wrong.length > 0)
-      throw new Error(
-        `script../site/reference/groups.mjs must have each name of ${entry.name} once: ${wrong.join(", ")}`,
-      );
     return groups.map((group) => ({
       entry: entry.name,
       page: group.page,
@@ -173,48 +160,6 @@ function referencePages(modules) {
       names: group.names,
     }));
   });
-}
-
-/**
- * @param {readonly string[]} files
- * @returns {Map<string, string[]>} file -> the names that it exports
- */
-function exportedNames(files) {
-  const program = ts.createProgram(files, {
-    allowImportingTsExtensions: true,
-    jsx: ts.JsxEmit.ReactJSX,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2023,
-    types: [],
-  });
-  const checker = program.getTypeChecker();
-  return new Map(
-    files.map((file) => {
-      const source = program.getSourceFile(file);
-      const module = source && checker.getSymbolAtLocation(source);
-      const symbols = module === undefined ? [] : checker.getExportsOfModule(module);
-      return [
-        file,
-        symbols
-          .filter((symbol) => !isInternal(symbol, checker))
-          .map(({ name }) => name)
-          .toSorted(),
-      ];
-    }),
-  );
-}
-
-/**
- * @param {ts.Symbol} symbol
- * @param {ts.TypeChecker} checker
- */
-function isInternal(symbol, checker) {
-  const own =
-    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
-  return own.getJsDocTags(checker).some(({ name }) => name === "internal");
 }
 
 /**

@@ -68,6 +68,7 @@ export const GROUPS = {
       page: "providers-and-apis",
       title: "Providers, keys and APIs",
       names: [
+        "ApiDispatcher",
         "ApiOptions",
         "ApiRule",
         "Jwk",
