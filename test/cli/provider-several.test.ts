@@ -113,4 +113,25 @@ describe("several providers of `idpauth provider`", () => {
     expect(staff).toMatch(/^[\w-]{342}$/);
     expect(await keyOf("customers")).not.toBe(staff);
   });
+
+  it("are printed as an administrator enters them on a settings page, with a secret only where there is one", async () => {
+    const argv = ["--port=0", "--providers=acme,globex", "--globex.client-key", "--write-env"];
+    const provider = await startProvider(argv, { folder: emptyFolder() });
+    expect(provider.stdout).toMatch(
+      new RegExp(
+        `on a settings page, enter these:
+
+acme
+  Issuer         ${provider.issuer}/acme
+  Client ID      idpauth-dev-acme
+  Client secret  [\\w-]{43}
+globex
+  Issuer         ${provider.issuer}/globex
+  Client ID      idpauth-dev-globex
+`,
+      ),
+    );
+    const single = await startProvider(["--port=0"], { folder: emptyFolder() });
+    expect(single.stdout).not.toContain("Client secret");
+  });
 });

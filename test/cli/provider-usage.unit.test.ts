@@ -26,6 +26,15 @@ describe("the options of several providers", () => {
     expect(people).toEqual([["c@example.com"], ["a@example.com", "b@example.com"]]);
   });
 
+  it("give each provider's default people a domain of their own", () => {
+    const emails = providersOf([SEVERAL]).map(({ people }) => people.map(({ email }) => email));
+    expect(emails).toEqual([
+      ["ada@staff.example", "grace@staff.example", "alan@staff.example"],
+      ["ada@customers.example", "grace@customers.example", "alan@customers.example"],
+    ]);
+    expect(providersOf([])[0]?.people[0]).toMatchObject({ email: "ada@example.com" });
+  });
+
   it("say for one provider how its client authenticates, and that requests are pushed", () => {
     const argv = [SEVERAL, "--staff.client-key", "--customers.client-jwks=keys.json"];
     expect(providersOf([...argv, "--customers.require-pushed-requests"])).toMatchObject([

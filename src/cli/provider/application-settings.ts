@@ -44,3 +44,16 @@ function clientSettings({
     value === undefined ? [] : [[key === undefined ? name : variableOf(key, name), value] as const],
   );
 }
+
+/**
+ * Returns what an administrator enters on the settings page of an application whose customers have
+ * providers of their own.
+ */
+export function enteredSettings(providers: readonly DevelopmentProvider[]): string {
+  return providers
+    .map(({ key, issuer, settings: { clientId, clientSecret, clientJwks } }) => {
+      const secret = clientJwks === undefined ? `\n  Client secret  ${clientSecret}` : "";
+      return `${key ?? ""}\n  Issuer         ${issuer}\n  Client ID      ${clientId}${secret}\n`;
+    })
+    .join("");
+}

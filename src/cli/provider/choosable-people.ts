@@ -1,29 +1,35 @@
 import { withSubject, type PersonClaims } from "../../testing/provider/people.js";
 
-/** The people to choose from by default. */
-export const PEOPLE: readonly PersonClaims[] = [
-  {
-    sub: "ada",
-    email: "ada@example.com",
-    email_verified: true,
-    name: "Ada Lovelace",
-    groups: ["admin", "staff"],
-  },
-  {
-    sub: "grace",
-    email: "grace@example.com",
-    email_verified: true,
-    name: "Grace Hopper",
-    groups: ["staff"],
-  },
-  {
-    sub: "alan",
-    email: "alan@example.com",
-    email_verified: false,
-    name: "Alan Turing",
-    groups: [],
-  },
-];
+/**
+ * The people to choose from by default.
+ *
+ * @param domain of their email addresses
+ */
+export function defaultPeople(domain: string): readonly PersonClaims[] {
+  return [
+    {
+      sub: "ada",
+      email: `ada@${domain}`,
+      email_verified: true,
+      name: "Ada Lovelace",
+      groups: ["admin", "staff"],
+    },
+    {
+      sub: "grace",
+      email: `grace@${domain}`,
+      email_verified: true,
+      name: "Grace Hopper",
+      groups: ["staff"],
+    },
+    {
+      sub: "alan",
+      email: `alan@${domain}`,
+      email_verified: false,
+      name: "Alan Turing",
+      groups: [],
+    },
+  ];
+}
 
 /**
  * @param text `Ada Lovelace <ada@example.com> admin staff`: name, email address and groups; or the

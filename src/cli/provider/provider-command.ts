@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import path from "node:path";
 import { variableOf } from "../../config/provider-keys.js";
 import type { ExitCode, Write } from "../check-command.js";
-import { settingsFor, type ApplicationSettings } from "./application-settings.js";
+import { enteredSettings, settingsFor, type ApplicationSettings } from "./application-settings.js";
 import { textClaim } from "./choosable-people.js";
 import { developmentProvider, type DevelopmentProvider } from "./development-provider.js";
 import { envLines, writeEnv, type Outcome } from "./env-file.js";
@@ -83,7 +83,7 @@ async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo
     const handedOver =
       usage.writeEnv === undefined ? toPaste(settings) : writtenEnv(usage.writeEnv, settings, io);
     io.write(
-      `${greeting(providers, file)}${handedOver}${usage.providers.map(ownKey).join("")}\nCtrl+C ends the provider.\n`,
+      `${greeting(providers, file)}${handedOver}${usage.providers.map(ownKey).join("")}${toEnter(providers)}\nCtrl+C ends the provider.\n`,
       "stdout",
     );
     await io.stopped;
@@ -197,6 +197,14 @@ function toPaste(settings: ApplicationSettings): string {
 The application's settings, to copy into its .env file (or use --write-env):
 
 ${envLines(settings)}`;
+}
+
+function toEnter(providers: readonly DevelopmentProvider[]): string {
+  if (providers[0]?.key === undefined) return "";
+  return `
+If each customer of your app enters a provider on a settings page, enter these:
+
+${enteredSettings(providers)}`;
 }
 
 /** @throws StartError the file names another provider; it stays unchanged */

@@ -1,7 +1,7 @@
 import { isTenant } from "../../config/tenant-issuers.js";
 import { isLoopback } from "../../testing/loopback-hostname.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
-import { PEOPLE, readPerson } from "./choosable-people.js";
+import { defaultPeople, readPerson } from "./choosable-people.js";
 import { readCommandLine, UsageMistake, type CommandLine } from "./command-line.js";
 
 /** What the command line of `idpauth provider` says. */
@@ -74,7 +74,9 @@ function usageIn(line: CommandLine): ProviderUsage {
 
 function optionsOf(key: string | undefined, line: CommandLine): ProviderOptions {
   const value = (name: string) => line.value(name, key);
-  const people = line.values("person", key)?.map(personIn) ?? PEOPLE;
+  // Of several providers, each has a domain of its own, as two companies have.
+  const domain = key === undefined ? "example.com" : `${key}.example`;
+  const people = line.values("person", key)?.map(personIn) ?? defaultPeople(domain);
   const emails = people.map((person) => person["email"]);
   if (new Set(emails).size < emails.length)
     throw new UsageMistake("two people have the same email address");
