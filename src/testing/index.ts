@@ -25,6 +25,12 @@ export {
   type TestProviderOptions,
 } from "./provider/test-provider.js";
 export {
+  startTestProviders,
+  type AddedProviderOptions,
+  type FoundProvider,
+  type TestProviders,
+} from "./provider/test-providers.js";
+export {
   startTestApi,
   type ApiRequest,
   type TestApi,

@@ -1,0 +1,186 @@
+import { domainToASCII } from "node:url";
+import { RunningClock, type MovableClock } from "../running-clock.js";
+import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
+import { startTestProvider } from "./test-provider.js";
+
+/** Options of `providers.add`: those of `startTestProvider`, and what a customer adds. */
+export interface AddedProviderOptions extends Omit<TestProviderOptions, "clock"> {
+  /**
+   * The domains of its users' email addresses, such as `acme.example`. Default: none, so no address
+   * leads to this provider.
+   */
+  readonly emailDomains?: readonly string[];
+}
+
+/** The options of one of an application's providers, as `find` returns them. */
+export interface FoundProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined if the client authenticates with a key of yours. */
+  readonly clientSecret: string | undefined;
+  readonly emailDomains?: readonly string[];
+}
+
+/** Test providers of an application that learns them while it runs, each under its key. */
+export interface TestProviders {
+  /**
+   * What the application needs besides its providers, as environment variables: a fixed
+   * `SECRET_KEY` for tests, the scopes, and empty values for the settings of a developer's `.env`.
+   */
+  readonly env: Readonly<Record<string, string>>;
+  /** The clock of all providers. Give it to idpauth, too. */
+  readonly clock: MovableClock;
+  /**
+   * The options of an application whose providers are exactly these: `providerSource(providers.source)`.
+   * An application with a table of its own needs only `internalHosts`, and puts the options that
+   * `find` returns into its table.
+   */
+  readonly source: {
+    /** Returns the options of a provider that was added and not removed. */
+    find(key: string): FoundProvider | undefined;
+    /** Returns the key of the provider with this domain in `emailDomains`. */
+    findByEmailDomain(domain: string): string | undefined;
+    /** The host of all test providers, which is not public and has no https. */
+    readonly internalHosts: readonly string[];
+  };
+  /**
+   * Starts a provider. The client ID is `test-client-KEY`, unless the options contain another.
+   *
+   * @throws Error the key is in use
+   */
+  add(key: string, options?: AddedProviderOptions): Promise<TestProvider>;
+  /**
+   * Returns the running provider.
+   *
+   * @throws Error there is none under this key
+   */
+  get(key: string): TestProvider;
+  /**
+   * Stops a provider, and `find` doesn't find it any more. The application remembers it for
+   * `maxAge`, or until `auth.forgetProvider(key)`.
+   */
+  remove(key: string): Promise<void>;
+  /** Stops all providers. Rejects if the application violated a rule at one of them. */
+  stop(): Promise<void>;
+  /** The same as `stop`, for `await using providers = await startTestProviders()`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface Entry {
+  readonly provider: TestProvider;
+  readonly emailDomains: readonly string[] | undefined;
+}
+
+/**
+ * Starts test providers, each on a port of its own, for an application with `providerSource`. You can
+ * add more and remove them while the application runs.
+ *
+ * @param first the options of each provider to start with, under its key
+ * @param options `clock`: of all providers; default a `RunningClock`
+ *
+ * @example
+ * const providers = await startTestProviders({ acme: { emailDomains: ["acme.example"] } });
+ * const auth = idpAuth({ env: providers.env, providers: providerSource(providers.source) });
+ * await providers.add("initech"); // while the application runs
+ * const user = await signIn(app, { email: "ada@initech.example" }, { provider: "initech" });
+ * await providers.stop();
+ */
+export async function startTestProviders(
+  first: Readonly<Record<string, AddedProviderOptions>> = {},
+  options: { readonly clock?: MovableClock } = {},
+): Promise<TestProviders> {
+  const providers = new RunningProviders(options.clock ?? new RunningClock());
+  try {
+    for (const [key, one] of Object.entries(first)) await providers.add(key, one);
+  } catch (error) {
+    await providers.stop();
+    throw error;
+  }
+  return providers;
+}
+
+class RunningProviders implements TestProviders {
+  readonly #entries = new Map<string, Entry>();
+  /** Those that have been added and have not started. */
+  readonly #starting = new Set<string>();
+
+  readonly source: TestProviders["source"] = {
+    find: (key) => this.#found(key),
+    findByEmailDomain: (domain) =>
+      [...this.#entries].find(([, { emailDomains = [] }]) =>
+        emailDomains.some((own) => domainToASCII(own) === domain),
+      )?.[0],
+    internalHosts: ["127.0.0.1"],
+  };
+
+  constructor(readonly clock: MovableClock) {}
+
+  get env(): Readonly<Record<string, string>> {
+    return {
+      SECRET_KEY: "a fixed key, for tests and nowhere else",
+      SCOPE: "openid email profile offline_access",
+      // Empty means unset, and overrides a developer's .env.
+      BASE_URL: "",
+      IDP_DEBUG: "off",
+      IDP_PROVIDERS: "",
+      IDP_ISSUER: "",
+      IDP_CLIENT_ID: "",
+      IDP_CLIENT_SECRET: "",
+      IDP_PRIVATE_KEY: "",
+      IDP_ALLOWED_TENANTS: "",
+      IDP_PUSHED_REQUESTS: "",
+    };
+  }
+
+  async add(
+    key: string,
+    { emailDomains, ...options }: AddedProviderOptions = {},
+  ): Promise<TestProvider> {
+    if (this.#entries.has(key) || this.#starting.has(key))
+      throw new Error(`There is a provider under the key ${JSON.stringify(key)} already.`);
+    this.#starting.add(key);
+    try {
+      const own = { clientId: `test-client-${key}`, clock: this.clock };
+      const provider = await startTestProvider({ ...own, ...options });
+      this.#entries.set(key, { provider, emailDomains });
+      return provider;
+    } finally {
+      this.#starting.delete(key);
+    }
+  }
+
+  get(key: string): TestProvider {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) return entry.provider;
+    const keys = [...this.#entries.keys()].join(", ") || "none";
+    throw new Error(`There is no provider under the key ${JSON.stringify(key)}. Running: ${keys}.`);
+  }
+
+  async remove(key: string): Promise<void> {
+    const provider = this.get(key);
+    this.#entries.delete(key);
+    await provider.stop();
+  }
+
+  async stop(): Promise<void> {
+    const ends = [...this.#entries.keys()].map((key) => this.remove(key));
+    await Promise.allSettled(ends);
+    await Promise.all(ends); // rejects if one did
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  #found(key: string): FoundProvider | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const { issuer, clientId, clientSecret, settings } = entry.provider;
+    return {
+      issuer,
+      clientId,
+      clientSecret: settings.clientJwks === undefined ? clientSecret : undefined,
+      ...(entry.emailDomains !== undefined && { emailDomains: entry.emailDomains }),
+    };
+  }
+}
