@@ -71,6 +71,7 @@ export interface ApiOptions<
 
 /** A `Dispatcher` of undici. */
 export interface ApiDispatcher {
+  /** Sends one request. The types of its parameters are undici's own. */
   dispatch(options: never, handler: never): boolean;
 }
 
