@@ -69,6 +69,18 @@ export const RULES = {
     builtins: true,
   },
   "src/sessions": { folders: [...BASE, "src/work"], packages: [], builtins: true },
+  // The checks that ask a provider: `idpauth check --live`, and `auth.checkProvider`.
+  "src/live": {
+    folders: [...BASE, "src/config", "src/events", "src/provider", "src/sessions"],
+    packages: [],
+    builtins: true,
+  },
+  // The composition loads it when the application has a source of providers.
+  "src/tenants": {
+    folders: [...BASE, "src/config", "src/events", "src/live", "src/provider", "src/work"],
+    packages: ["undici"],
+    builtins: true,
+  },
   "src/application": {
     folders: [...BASE, "src/events", "src/work"],
     packages: [],
@@ -130,6 +142,7 @@ export const RULES = {
         "src/sessions",
         "src/stores",
         "src/stores/memory",
+        "src/tenants",
         "src/work",
       ],
     ],
@@ -225,6 +238,7 @@ export const RULES = {
         "src/index.ts",
         "src/config",
         "src/events",
+        "src/live",
         "src/pages",
         "src/provider",
         "src/sessions",

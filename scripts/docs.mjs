@@ -41,8 +41,8 @@ const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/check-t
 const { SETTING_NAMES, textWith } = /** @type {typeof import("../src/config/setting-names.js")} */ (
   await built("config/setting-names.js")
 );
-const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (
-  await built("cli/live/live-check-table.js")
+const { LIVE_CHECKS } = /** @type {typeof import("../src/live/live-check-table.js")} */ (
+  await built("live/live-check-table.js")
 );
 const { ENDPOINTS } = /** @type {typeof import("../src/endpoints/router.js")} */ (
   await built("endpoints/router.js")

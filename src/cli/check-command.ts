@@ -128,6 +128,7 @@ async function live(
 ): Promise<ExitCode> {
   const { env, io } = run;
   // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
+  const { tellsOfRefreshTokens } = await import("../live/check-provider.js");
   const { checkLive } = await import("./live/check-live.js");
   const { providerTargets } = await import("./live/provider-targets.js");
   const progress = (step: string) => {
@@ -143,12 +144,7 @@ async function live(
       target,
       ...(await checkLive({ target, env, store: index === 0 ? store : undefined, io, progress })),
     });
-  // The discovery document tells more than the issuer, from which W004 comes: that a refresh token
-  // needs no scope, or that the provider doesn't know the scope that W004 recommends (W103).
-  const isKnown = seen.every(
-    ({ facts, findings }) =>
-      facts.refreshToken === "expected" || findings.some(({ code }) => code === "W103"),
-  );
+  const isKnown = seen.every(tellsOfRefreshTokens);
   const known = findings.filter(({ code }) => code !== "W004" || !isKnown);
   const left =
     store === undefined ? notSeen : [...notSeen.filter((text) => text !== SESSIONS), SAME_STORE];

@@ -1,9 +1,9 @@
 import { CHECK_GROUPS } from "../config/check-table.js";
 import { groupOf, inReportOrder } from "../config/startup-checks.js";
 import { seeExplanation, type Finding } from "../errors.js";
+import type { LiveFacts } from "../live/live-facts.js";
+import { counted } from "../live/message-parts.js";
 import { factLines } from "./live/format-facts.js";
-import type { LiveFacts } from "./live/live-facts.js";
-import { counted } from "./live/message-parts.js";
 
 /** The result of a check. */
 export interface Outcome {

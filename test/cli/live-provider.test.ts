@@ -3,9 +3,9 @@ import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor, stopAfterRefusals } from "./live-situations.mjs";
 import { privateKeys } from "../../src/config/client-key-kinds.js";
-import { failureOf } from "../../src/cli/live/explain-connection-error.js";
+import { failureOf } from "../../src/live/explain-connection-error.js";
 import { usableSettings } from "../../src/cli/live/usable-settings.js";
-import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
+import { unreachable } from "../../src/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import {
   startTestProvider,
@@ -455,7 +455,7 @@ describe("a redirect of the discovery document", () => {
     ["that adds one slash is followed once", "{address}/", "{address}", 2],
     ["to another path is not followed", "{address}/other", undefined, 1],
   ])("%s", async (_name, first, second, requests) => {
-    const { discover } = await import("../../src/cli/live/check-discovery.js");
+    const { discover } = await import("../../src/live/check-discovery.js");
     const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
     const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
     const asked: string[] = [];
@@ -521,7 +521,7 @@ describe("the issuer's differences are named", () => {
     ],
     ["https://a.example:8443/x", "https://b.example/y", ["the hostname", "the port", "the path"]],
   ])("%s and %s", async (ours, theirs, differences) => {
-    const { differencesOf } = await import("../../src/cli/live/check-discovery.js");
+    const { differencesOf } = await import("../../src/live/check-discovery.js");
     expect(differencesOf(ours, theirs, SETTING_NAMES)).toEqual(differences);
   });
 });
@@ -918,7 +918,7 @@ describe("the discovery document", () => {
   });
 
   it("of an https issuer may name no http endpoint", async () => {
-    const { checkEndpoints } = await import("../../src/cli/live/check-endpoints.js");
+    const { checkEndpoints } = await import("../../src/live/check-endpoints.js");
     const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
     const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
     const document = {

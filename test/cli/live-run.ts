@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import path from "node:path";
 import { idpauth } from "../../src/cli/check-command.js";
-import type { LiveFacts } from "../../src/cli/live/live-facts.js";
+import type { LiveFacts } from "../../src/live/live-facts.js";
 import type { CheckIo } from "../../src/cli/live/check-io.js";
 import { systemClock } from "../../src/clock.js";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROVIDER, settingsFor, stopAfterRefusals } from "./live-situations.mjs";
 import { idpauth } from "../../src/cli/check-command.js";
-import { clockFindings } from "../../src/cli/live/check-clock.js";
-import type { Exchange } from "../../src/cli/live/timed-fetch.js";
+import { clockFindings } from "../../src/live/check-clock.js";
+import type { Exchange } from "../../src/live/timed-fetch.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { checkIo, runLive } from "./live-run.js";
 

@@ -8,7 +8,7 @@ import {
   type FrameworkFacts,
 } from "../../src/config/startup-checks.js";
 import { SETTING_NAMES, textWith } from "../../src/config/setting-names.js";
-import { LIVE_CHECKS, liveCheck } from "../../src/cli/live/live-check-table.js";
+import { LIVE_CHECKS, liveCheck } from "../../src/live/live-check-table.js";
 import { readSettings } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };

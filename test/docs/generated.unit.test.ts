@@ -8,7 +8,7 @@ import {
   readTables,
   settingsPages,
 } from "../../scripts/reference-docs.mjs";
-import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
+import { LIVE_CHECKS } from "../../src/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/check-table.js";
 import { SETTING_NAMES, textWith, type SettingText } from "../../src/config/setting-names.js";
 import { ENDPOINTS } from "../../src/endpoints/router.js";

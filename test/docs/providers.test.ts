@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { advertisesOffline, checkRefresh } from "../../src/cli/live/check-capabilities.js";
+import { advertisesOffline, checkRefresh } from "../../src/live/check-capabilities.js";
 import { readSettings } from "../../src/config/read-settings.js";
 import {
   ownLogoutAddress,

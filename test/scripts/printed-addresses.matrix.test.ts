@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { packFolder } from "../../scripts/pack-package.mjs";
 import { stagePackage } from "../../scripts/stage-package.mjs";
 import { CHECKS } from "../../src/config/check-table.js";
-import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
+import { LIVE_CHECKS } from "../../src/live/live-check-table.js";
 import { ERRORS, seeExplanation } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
 import { buildPackage } from "../support/build.js";

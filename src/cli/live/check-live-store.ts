@@ -4,13 +4,13 @@ import { epochSeconds } from "../../clock.js";
 import type { UnnamedFinding } from "../../config/findings.js";
 import type { Environment } from "../../config/read-settings.js";
 import { serverFinding, storeFinding } from "../../config/startup-checks.js";
+import { liveCheck } from "../../live/live-check-table.js";
+import type { StoreFacts } from "../../live/live-facts.js";
 import type { Entry, SessionStore } from "../../ports/session-store.js";
 import { withinTime } from "../../stores/time-limit.js";
 import { liveStoreRequirements, type StoreToCheck } from "../../testing/index.js";
 import type { CheckIo } from "./check-io.js";
 import { ownWords, storeFailure } from "./explain-store-error.js";
-import { liveCheck } from "./live-check-table.js";
-import type { StoreFacts } from "./live-facts.js";
 import { openStore, type OpenStore } from "./open-store.js";
 
 export interface StoreResult {

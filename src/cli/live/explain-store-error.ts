@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import { codesOf, connectionFailure } from "./explain-connection-error.js";
+import { codesOf, connectionFailure } from "../../live/explain-connection-error.js";
 
 /** Error codes of drivers and servers. explain-connection-error.ts has the codes of connections. */
 const CODES: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import type {
   LiveFacts,
   LogoutFacts,
   StoreFacts,
-} from "./live-facts.js";
+} from "../../live/live-facts.js";
 
 /** Returns one line for each known fact. */
 export function factLines(facts: LiveFacts): string[] {

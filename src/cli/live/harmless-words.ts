@@ -1,4 +1,4 @@
-import { counted } from "./message-parts.js";
+import { counted } from "../../live/message-parts.js";
 
 /**
  * THE words of which a report about a provider may consist: those of the standards' metadata,

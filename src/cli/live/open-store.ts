@@ -5,6 +5,8 @@ import { kindOf } from "../../config/describe-value.js";
 import type { UnnamedFinding } from "../../config/findings.js";
 import type { Environment } from "../../config/read-settings.js";
 import { STORE_METHODS } from "../../config/store-mistake.js";
+import { liveCheck } from "../../live/live-check-table.js";
+import { listed } from "../../live/message-parts.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import { isObject } from "../../record/json.js";
 import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres-store.js";
@@ -13,8 +15,6 @@ import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { withinTime } from "../../stores/time-limit.js";
 import type { CheckIo } from "./check-io.js";
 import { storeFailure } from "./explain-store-error.js";
-import { liveCheck } from "./live-check-table.js";
-import { listed } from "./message-parts.js";
 import { isModule, isStoreAddress } from "./store-option.js";
 
 /** A store that the check has opened. */

@@ -3,15 +3,14 @@ import { PROVIDER_PROFILES, profileOf } from "../../config/provider-profiles.js"
 import { SETTINGS, type SettingName } from "../../config/read-settings.js";
 import type { Finding } from "../../errors.js";
 import { parseUrl } from "../../http/redirects.js";
+import type { ProviderResult, ProviderTarget } from "../../live/check-provider.js";
+import type { LiveFacts } from "../../live/live-facts.js";
+import type { Exchange } from "../../live/timed-fetch.js";
 import type { Document } from "../../provider/provider-metadata.js";
-import type { LiveResult } from "./check-live.js";
 import { harmlessOf, isHarmless } from "./harmless-words.js";
-import type { LiveFacts } from "./live-facts.js";
-import type { ProviderTarget } from "./provider-targets.js";
-import type { Exchange } from "./timed-fetch.js";
 
 /** What was found about one provider. */
-export interface CheckedProvider extends LiveResult {
+export interface CheckedProvider extends ProviderResult {
   readonly target: ProviderTarget;
 }
 

@@ -1,21 +1,11 @@
 import { targetsAt } from "../../config/api-scopes.js";
 import { SETTINGS, type Environment, type SettingName } from "../../config/read-settings.js";
-import { SETTING_NAMES, type SettingNames } from "../../config/setting-names.js";
-import type { TokenTarget } from "../../ports/provider.js";
+import { SETTING_NAMES } from "../../config/setting-names.js";
+import type { ProviderTarget } from "../../live/check-provider.js";
 import type { ModuleSettings } from "../module-settings.js";
 import { givenNames } from "./given-names.js";
 import { providerEnvironments } from "./provider-environments.js";
-import { usableSettings, type UsableSettings } from "./usable-settings.js";
-
-/** A provider to check. */
-export interface ProviderTarget extends UsableSettings {
-  /** Undefined: there is one provider, without a key. */
-  readonly key: string | undefined;
-  /** The APIs for whose own tokens it is asked. The environment names none. */
-  readonly targets: readonly TokenTarget[];
-  /** Names the settings as the application sets them. */
-  readonly names: SettingNames;
-}
+import { usableSettings } from "./usable-settings.js";
 
 /**
  * Returns the providers to check.
@@ -30,6 +20,7 @@ export function providerTargets(
     return providerEnvironments(env).map(({ key, names, env: own }) => ({
       key,
       names: givenNames(names, { env }),
+      // The environment names no APIs.
       targets: [],
       ...usableSettings(own),
     }));

@@ -4,15 +4,11 @@ import {
   SETTINGS,
   type Environment,
   type SettingName,
-  type Settings,
 } from "../../config/read-settings.js";
+import type { ProviderTarget } from "../../live/check-provider.js";
 
 /** The settings without those that were refused. */
-export interface UsableSettings {
-  readonly settings: Settings;
-  /** Missing, or refused by the startup checks. The values in `settings` are placeholders. */
-  readonly refused: ReadonlySet<SettingName>;
-}
+type UsableSettings = Pick<ProviderTarget, "settings" | "refused">;
 
 /** All settings. The first ones decide which values of other settings are allowed. */
 const NAMES = [

@@ -1,11 +1,7 @@
-import type { Endpoints } from "../../config/endpoints-kind.js";
-import type { UnnamedFinding } from "../../config/findings.js";
-import type { Settings } from "../../config/read-settings.js";
-import {
-  endpointProblem,
-  usableEndpoint,
-  type Document,
-} from "../../provider/provider-metadata.js";
+import type { Endpoints } from "../config/endpoints-kind.js";
+import type { UnnamedFinding } from "../config/findings.js";
+import type { Settings } from "../config/read-settings.js";
+import { endpointProblem, usableEndpoint, type Document } from "../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { EndpointFacts } from "./live-facts.js";
 import { shownAddress } from "./message-parts.js";

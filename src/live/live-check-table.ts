@@ -1,5 +1,5 @@
-import { checkTable } from "../../config/check-table.js";
-import { checksFrom } from "../../config/findings.js";
+import { checkTable } from "../config/check-table.js";
+import { checksFrom } from "../config/findings.js";
 
 /**
  * THE table of the checks that only `idpauth check --live` runs. A code is never renamed and never

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "../../clock.js";
-import type { UnnamedFinding } from "../../config/findings.js";
-import type { Settings } from "../../config/read-settings.js";
-import type { SettingText } from "../../config/setting-names.js";
-import { ProviderRefusedError, ProviderUnavailableError } from "../../errors.js";
-import type { Provider } from "../../ports/provider.js";
-import { navigate, type Landing } from "./browser-navigation.js";
+import type { Clock } from "../clock.js";
+import type { UnnamedFinding } from "../config/findings.js";
+import type { Settings } from "../config/read-settings.js";
+import type { SettingText } from "../config/setting-names.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import type { Provider } from "../ports/provider.js";
+import { withDeadline } from "../provider/http-to-provider.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { shownError } from "./message-parts.js";
+import type { Landing, Navigate } from "./navigation.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
 /**
@@ -19,6 +20,14 @@ export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): 
   return baseUrl === null
     ? null
     : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
+}
+
+/** How the check navigates. */
+interface Browser {
+  readonly clock: Clock;
+  /** IDP_HTTP_TIMEOUT, seconds. */
+  readonly timeout: number;
+  readonly navigate: Navigate;
 }
 
 export interface RedirectUriResult {
@@ -62,12 +71,11 @@ const OF_EVERY_LOGIN = [
  *
  * @param provider sends `prompt=none`, and has fetched its discovery document, so that a failure is
  *   one of the authorization endpoint
- * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
 export async function checkRedirectUri(
   provider: Provider,
   redirectUri: string,
-  { clock, timeout }: { readonly clock: Clock; readonly timeout: number },
+  browser: Browser,
 ): Promise<RedirectUriResult> {
   const request = {
     redirectUri,
@@ -83,15 +91,30 @@ export async function checkRedirectUri(
   }
   let landing: Landing;
   try {
-    landing = await navigate(address, clock, timeout);
+    landing = await landingOf(address, browser);
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) throw error;
-    const finding = unreachable("authorization", address.href, failureOf(error, timeout));
+    const finding = unreachable("authorization", address.href, failureOf(error, browser.timeout));
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
   const result = resultOf(landing, address, redirectUri);
   if (landing.status < 500 || !address.searchParams.has("prompt")) return result;
-  return withoutPrompt(result, address, { redirectUri, clock, timeout });
+  return withoutPrompt(result, address, { ...browser, redirectUri });
+}
+
+/** @throws ProviderUnavailableError there was no response */
+async function landingOf(address: URL, browser: Browser): Promise<Landing> {
+  const { clock, timeout, navigate } = browser;
+  return withDeadline(clock, timeout, async (signal) => {
+    try {
+      return await navigate(address, signal);
+    } catch (cause) {
+      if (cause instanceof ProviderUnavailableError) throw cause;
+      throw signal.aborted
+        ? new ProviderUnavailableError("timeout")
+        : new ProviderUnavailableError("network", { cause });
+    }
+  });
 }
 
 /**
@@ -101,16 +124,12 @@ export async function checkRedirectUri(
 async function withoutPrompt(
   result: RedirectUriResult,
   address: URL,
-  {
-    redirectUri,
-    clock,
-    timeout,
-  }: { readonly redirectUri: string; readonly clock: Clock; readonly timeout: number },
+  { redirectUri, ...browser }: Browser & { readonly redirectUri: string },
 ): Promise<RedirectUriResult> {
   const plain = new URL(address);
   plain.searchParams.delete("prompt");
   try {
-    const landing = await navigate(plain, clock, timeout);
+    const landing = await landingOf(plain, browser);
     return landing.status < 500
       ? { ...resultOf(landing, plain, redirectUri), refusesPrompt: true }
       : result;

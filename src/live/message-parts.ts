@@ -1,4 +1,4 @@
-import { parseUrl } from "../../http/redirects.js";
+import { parseUrl } from "../http/redirects.js";
 
 /**
  * Returns an address from the provider's response if a message may show it; undefined for anything

@@ -1,5 +1,5 @@
-import type { SettingText } from "../../config/setting-names.js";
-import { ProviderUnavailableError } from "../../errors.js";
+import type { SettingText } from "../config/setting-names.js";
+import { ProviderUnavailableError } from "../errors.js";
 import { counted } from "./message-parts.js";
 
 /** Why a request got no response. */

@@ -1,11 +1,11 @@
-import type { UnnamedFinding } from "../../config/findings.js";
+import type { UnnamedFinding } from "../config/findings.js";
 import {
   jsonObject,
   type ProviderHttp,
   type ProviderResponse,
-} from "../../provider/http-to-provider.js";
-import { fetchKeySet, isUsableKey, MAX_KEYS } from "../../provider/key-set.js";
-import { isObject } from "../../record/json.js";
+} from "../provider/http-to-provider.js";
+import { fetchKeySet, isUsableKey, MAX_KEYS } from "../provider/key-set.js";
+import { isObject } from "../record/json.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { listed, shownEndpoint } from "./message-parts.js";

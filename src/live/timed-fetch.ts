@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.js";
+import type { Clock } from "../clock.js";
 
 /** The times of one request and its response. */
 export interface Exchange {

@@ -1,5 +1,5 @@
-import type { Settings } from "../../config/read-settings.js";
-import { cookieNameFor } from "../../sessions/cookie.js";
+import type { Settings } from "../config/read-settings.js";
+import { cookieNameFor } from "../sessions/cookie.js";
 
 /** The facts in the report of the live check. Null: unknown, or not checked. */
 export interface LiveFacts {

@@ -1,4 +1,4 @@
-import type { UnnamedFinding } from "../../config/findings.js";
+import type { UnnamedFinding } from "../config/findings.js";
 import type { Failure } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { shownEndpoint } from "./message-parts.js";

@@ -1,4 +1,4 @@
-import type { UnnamedFinding } from "../../config/findings.js";
+import type { UnnamedFinding } from "../config/findings.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 

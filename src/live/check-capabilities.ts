@@ -1,19 +1,15 @@
-import { askedAtLogin } from "../../config/api-scopes.js";
-import type { UnnamedFinding } from "../../config/findings.js";
-import type { Settings } from "../../config/read-settings.js";
-import { type SettingNames, type SettingText, textWith } from "../../config/setting-names.js";
-import type { TokenTarget } from "../../ports/provider.js";
-import {
-  furtherParameters,
-  loginScopes,
-  refreshDoubt,
-} from "../../provider/authorization-request.js";
+import { askedAtLogin } from "../config/api-scopes.js";
+import type { UnnamedFinding } from "../config/findings.js";
+import type { Settings } from "../config/read-settings.js";
+import { type SettingNames, type SettingText, textWith } from "../config/setting-names.js";
+import type { TokenTarget } from "../ports/provider.js";
+import { furtherParameters, loginScopes, refreshDoubt } from "../provider/authorization-request.js";
 import {
   endpointProblem,
   signingAlgorithms,
   stringsOf,
   type Document,
-} from "../../provider/provider-metadata.js";
+} from "../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";

@@ -1,21 +1,21 @@
-import type { UnnamedFinding } from "../../config/findings.js";
-import type { Settings } from "../../config/read-settings.js";
-import type { SettingNames, SettingText } from "../../config/setting-names.js";
-import { isTemplate } from "../../config/tenant-issuers.js";
-import { parseUrl } from "../../http/redirects.js";
-import { asksForRetry } from "../../provider/back-off.js";
+import type { UnnamedFinding } from "../config/findings.js";
+import type { Settings } from "../config/read-settings.js";
+import type { SettingNames, SettingText } from "../config/setting-names.js";
+import { isTemplate } from "../config/tenant-issuers.js";
+import { parseUrl } from "../http/redirects.js";
+import { asksForRetry } from "../provider/back-off.js";
 import {
   documentSource,
   fetchDocument,
   redirectTarget,
   WELL_KNOWN,
-} from "../../provider/discovery-request.js";
+} from "../provider/discovery-request.js";
 import {
   jsonObject,
   type ProviderHttp,
   type ProviderResponse,
-} from "../../provider/http-to-provider.js";
-import { expectedIssuer, type Document } from "../../provider/provider-metadata.js";
+} from "../provider/http-to-provider.js";
+import { expectedIssuer, type Document } from "../provider/provider-metadata.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
