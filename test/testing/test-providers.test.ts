@@ -5,14 +5,14 @@ it("a provider that is added while the application runs is found by its key and 
   await using providers = await startTestProviders({ acme: { emailDomains: ["acme.example"] } });
   expect(providers.source.find("initech")).toBeUndefined();
   const initech = await providers.add("initech", {
-    emailDomains: ["initech.example", "bücher.example"],
+    emailDomains: ["initech.example", "xn--bcher-kva.example"],
   });
   expect(providers.get("initech")).toBe(initech);
   expect(providers.source.find("initech")).toEqual({
     issuer: initech.issuer,
     clientId: "test-client-initech",
     clientSecret: initech.clientSecret,
-    emailDomains: ["initech.example", "bücher.example"],
+    emailDomains: ["initech.example", "xn--bcher-kva.example"],
   });
   const { findByEmailDomain } = providers.source;
   expect(

@@ -1,4 +1,3 @@
-import { domainToASCII } from "node:url";
 import { RunningClock, type MovableClock } from "../running-clock.js";
 import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 import { startTestProvider } from "./test-provider.js";
@@ -6,8 +5,8 @@ import { startTestProvider } from "./test-provider.js";
 /** Options of `providers.add`: those of `startTestProvider`, and what a customer adds. */
 export interface AddedProviderOptions extends Omit<TestProviderOptions, "clock"> {
   /**
-   * The domains of its users' email addresses, such as `acme.example`. Default: none, so no address
-   * leads to this provider.
+   * The domains of its users' email addresses, in lower case and in ASCII, such as `acme.example`.
+   * Default: none, so no address leads to this provider.
    */
   readonly emailDomains?: readonly string[];
 }
@@ -107,9 +106,7 @@ class RunningProviders implements TestProviders {
   readonly source: TestProviders["source"] = {
     find: (key) => this.#found(key),
     findByEmailDomain: (domain) =>
-      [...this.#entries].find(([, { emailDomains = [] }]) =>
-        emailDomains.some((own) => domainToASCII(own) === domain),
-      )?.[0],
+      [...this.#entries].find(([, { emailDomains = [] }]) => emailDomains.includes(domain))?.[0],
     internalHosts: ["127.0.0.1"],
   };
 
