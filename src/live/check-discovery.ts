@@ -31,6 +31,8 @@ export interface Discovered {
   readonly findings: readonly UnnamedFinding[];
 }
 
+const CODES = { certificate: "E102", address: "E117", network: "E101" } as const;
+
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
 export async function discover(settings: Settings, http: ProviderHttp): Promise<Discovered> {
   const { issuer, httpTimeout } = settings;
@@ -45,7 +47,7 @@ export async function discover(settings: Settings, http: ProviderHttp): Promise<
       return none(liveCheck("E103", `${address} ${words}, which isn't a discovery document.`));
     return none(
       liveCheck(
-        kind === "certificate" ? "E102" : "E101",
+        CODES[kind],
         ({ env }) =>
           `The provider at ${env(setting)} (${setting === "issuer" ? issuer : address}) ${words}.`,
         remedy,

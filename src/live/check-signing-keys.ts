@@ -30,6 +30,7 @@ export async function keyFindings(
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);
     const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) can't be fetched: its server ${words}.`;
+    if (kind === "address") return [liveCheck("E117", message)];
     return [liveCheck("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
   if (response.status !== 200)

@@ -1,10 +1,11 @@
 import type { SettingText } from "../config/setting-names.js";
 import { ProviderUnavailableError } from "../errors.js";
+import { ADDRESS_REFUSED } from "../provider/http-to-provider.js";
 import { counted } from "./message-parts.js";
 
 /** Why a request got no response. */
 export interface Failure {
-  readonly kind: "network" | "certificate" | "too_large";
+  readonly kind: "network" | "certificate" | "too_large" | "address";
   /** Completes "the provider at …": `refuses connections`. */
   readonly words: string;
   readonly remedy?: SettingText;
@@ -85,6 +86,8 @@ const CERTIFICATE: Readonly<Record<string, Omit<Failure, "kind">>> = {
 export function failureOf(error: unknown, timeout: number): Failure {
   if (error instanceof ProviderUnavailableError) {
     if (error.reason === "too_large") return { kind: "too_large", words: "sends more than 1 MiB" };
+    if (error.reason === ADDRESS_REFUSED)
+      return { kind: "address", words: "has an address that idpauth doesn't connect to" };
     if (error.reason === "timeout") {
       return {
         kind: "network",

@@ -2,7 +2,7 @@ import { checkTable } from "../config/check-table.js";
 import { checksFrom } from "../config/findings.js";
 
 /**
- * THE table of the checks that only `idpauth check --live` runs. A code is never renamed and never
+ * THE table of the checks that only `idpauth check --live` and `auth.checkProvider` run. A code is never renamed and never
  * used again for another check.
  */
 export const LIVE_CHECKS = checkTable(
@@ -92,6 +92,12 @@ export const LIVE_CHECKS = checkTable(
       remedy: ({ label }) =>
         `Compare ${label("scope")} and the client's registration at the provider with the error. Some providers refuse scopes that they don't advertise, ` +
         "for example `offline_access`, although they send refresh tokens without it.",
+    },
+    E117: {
+      cause:
+        "The provider comes from a source, and one of its addresses isn't public, or doesn't use https with port 443 or a port above 1023.",
+      remedy:
+        "Use the provider's public https address. If the provider is in your own network, set its option `allowPrivateNetwork`.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",

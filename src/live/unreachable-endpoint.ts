@@ -29,5 +29,6 @@ export function unreachable(
   const shown = shownEndpoint(address);
   const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}. Nobody can sign in.`;
   if (kind === "certificate") return liveCheck("E102", message);
+  if (kind === "address") return liveCheck("E117", message);
   return liveCheck("E101", message, endpoint === "token" ? FROM_THIS_MACHINE : FROM_BROWSERS);
 }

@@ -8,6 +8,9 @@ import { within } from "../work/deadline.js";
 /** Of a response's body, after decompression. */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
+/** The reason if a provider's address is one that idpauth doesn't connect to. Only a source has rules. */
+export const ADDRESS_REFUSED = "address_refused";
+
 /** A complete response of the provider as raw text. */
 export interface ProviderResponse {
   readonly status: number;
@@ -29,8 +32,8 @@ export interface ProviderHttp {
    *
    * @param signal the total deadline; default: connecting, headers and body together get the
    *   configured timeout
-   * @throws ProviderUnavailableError `timeout`, `network`, `certificate` or `too_large`. Every
-   *   status code is a response
+   * @throws ProviderUnavailableError `timeout`, `network`, `certificate`, `too_large` or
+   *   `address_refused`. Every status code is a response
    */
   send(url: string, request: ProviderRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }

@@ -16,6 +16,7 @@ import type { TokenTarget } from "../ports/provider.js";
 import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
 import type { OwnEndpoints } from "./endpoint-owners.js";
 import {
+  ADDRESS_REFUSED,
   createProviderHttp,
   type ProviderHttp,
   type ProviderResponse,
@@ -181,7 +182,7 @@ export function createProviderConnection(
       events.emit(
         "outage",
         { issuer: settings.issuer, side: "provider", endpoint, reason, duration },
-        line?.(),
+        reason === ADDRESS_REFUSED ? refusedLine(endpoint) : line?.(),
       );
       const asked = response?.headers.get("retry-after");
       const retryAfter = backOff.failed(startedAt, {
@@ -192,6 +193,11 @@ export function createProviderConnection(
       });
       throw new ProviderUnavailableError(reason, { retryAfter, cause, misconfigured });
     }
+  }
+
+  function refusedLine(endpoint: ProviderEndpoint): LogEntry | null {
+    const message = `The ${endpoint} address of this provider is refused, because it isn't public, or doesn't use https with port 443 or a port above 1023. If the provider is in your own network, set its option \`allowPrivateNetwork\`.`;
+    return connection.lineOf({ endpoint, reason: ADDRESS_REFUSED, message });
   }
 
   async function callBestEffort(

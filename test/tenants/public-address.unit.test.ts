@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { addressKind } from "../../src/tenants/public-address.js";
+
+describe("the kind of an address", () => {
+  it.each([
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "128.0.0.0",
+    "168.63.129.15",
+    "168.63.129.17",
+    "169.253.255.255",
+    "169.255.0.0",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.0.1.0",
+    "192.167.255.255",
+    "192.169.0.0",
+    "198.17.255.255",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2000::",
+    "2001:200::1",
+    "2606:4700::1111",
+    "2a00:1450:4001:80f::200e",
+    "3ffe:ffff::",
+  ])("%s is public", (address) => {
+    expect(addressKind(address)).toBe("public");
+  });
+
+  it.each([
+    "10.0.0.0",
+    "10.255.255.255",
+    "100.64.0.0",
+    "100.127.255.255",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.0.1",
+    "fc00::1",
+    "fd12:3456::1",
+  ])("%s is private", (address) => {
+    expect(addressKind(address)).toBe("private");
+  });
+
+  it.each([
+    ["this network", "0.0.0.0"],
+    ["this network", "0.255.255.255"],
+    ["loopback", "127.0.0.1"],
+    ["loopback", "127.255.255.254"],
+    ["the link", "169.254.0.1"],
+    ["metadata", "169.254.169.254"],
+    ["metadata of containers", "169.254.170.2"],
+    ["metadata of Alibaba", "100.100.100.200"],
+    ["metadata of Oracle", "192.0.0.192"],
+    ["the platform of Azure", "168.63.129.16"],
+    ["protocols", "192.0.0.1"],
+    ["documentation", "192.0.2.1"],
+    ["documentation", "198.51.100.1"],
+    ["documentation", "203.0.113.255"],
+    ["AS112", "192.31.196.1"],
+    ["AS112", "192.175.48.1"],
+    ["AMT", "192.52.193.1"],
+    ["a relay of 6to4", "192.88.99.1"],
+    ["benchmarks", "198.18.0.1"],
+    ["benchmarks", "198.19.255.255"],
+    ["multicast", "224.0.0.1"],
+    ["multicast", "239.255.255.255"],
+    ["reserved", "240.0.0.1"],
+    ["broadcast", "255.255.255.255"],
+    ["unspecified", "::"],
+    ["loopback", "::1"],
+    ["loopback", "0:0:0:0:0:0:0:1"],
+    ["compatible", "::8.8.8.8"],
+    ["mapped", "::ffff:8.8.8.8"],
+    ["mapped", "::ffff:10.0.0.1"],
+    ["mapped", "::FFFF:7f00:1"],
+    ["mapped", "0:0:0:0:0:ffff:0808:0808"],
+    ["translated", "::ffff:0:8.8.8.8"],
+    ["NAT64 for local use", "64:ff9b:1::8.8.8.8"],
+    ["discarded", "100::1"],
+    ["Teredo", "2001:0:4136:e378:8000:63bf:3fff:fdd2"],
+    ["benchmarks", "2001:2::1"],
+    ["ORCHID", "2001:10::1"],
+    ["ORCHID", "2001:20::1"],
+    ["documentation", "2001:db8::1"],
+    ["documentation", "3fff::1"],
+    ["6to4", "2002:808:808::1"],
+    ["6to4 of a private address", "2002:a00:1::1"],
+    ["AS112", "2620:4f:8000::1"],
+    ["segments", "5f00::1"],
+    ["not allocated", "4000::1"],
+    ["metadata of AWS", "fd00:ec2::254"],
+    ["metadata of Google", "fd20:ce::254"],
+    ["the link", "fe80::1"],
+    ["the link", "febf::1"],
+    ["a zone", "fe80::1%eth0"],
+    ["a zone", "2606:4700::1%eth0"],
+    ["site-local", "fec0::1"],
+    ["multicast", "ff02::1"],
+    ["a name", "example.com"],
+    ["nothing", ""],
+    ["other spellings", "0x7f.1"],
+    ["a leading zero", "010.0.0.1"],
+  ])("%s: %s is special", (_what, address) => {
+    expect(addressKind(address)).toBe("special");
+  });
+
+  it.each([
+    ["64:ff9b::8.8.8.8", "public"],
+    ["64:ff9b::808:808", "public"],
+    ["64:FF9B:0:0:0:0:808:808", "public"],
+    ["64:ff9b::10.0.0.1", "private"],
+    ["64:ff9b::127.0.0.1", "special"],
+    ["64:ff9b::a9fe:a9fe", "special"],
+    ["64:ff9b::1", "special"],
+    ["64:ff9b::", "special"],
+    ["64:ff9b::808:0", "public"],
+  ] as const)("behind NAT64, %s is what it contains: %s", (address, kind) => {
+    expect(addressKind(address)).toBe(kind);
+  });
+});
