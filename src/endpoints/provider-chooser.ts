@@ -6,6 +6,7 @@ import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import type { Initiator } from "../http/initiator.js";
 import { problem, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
+import type { DescribedProvider } from "../pages/page-description.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
 /** A login for which the user, or the script, has to choose one of several providers. */
@@ -23,19 +24,42 @@ interface Choice {
 export async function chooserFor(
   { request }: SessionRequest,
   { pages }: EndpointContext,
-  { providers, passed, isJson, initiator }: Choice,
+  { providers, isJson, ...login }: Choice,
 ): Promise<Reply> {
-  const query = new URLSearchParams(queryOf(request.target));
-  const kept = [...keptByChooser(query), ...Object.entries(passed)];
-  if (initiator === "other") kept.push([CROSS_SITE, "true"]);
-  const choices = providers.map(({ key = "", name, icon }) => {
-    const href = `${pages.publicPath}login/?${new URLSearchParams([["provider", key], ...kept] as [string, string][]).toString()}`;
-    return { key, name, icon, href };
-  });
+  const kept = keptParameters(new URLSearchParams(queryOf(request.target)), login);
+  const choices = choicesOf(providers, kept, pages);
   if (!isJson) return pages.chooser({ providers: choices }, request);
   const code = "provider_required";
-  const members = {
-    providers: choices.map(({ key, name, href }) => ({ key, name, login_url: href })),
-  };
-  return problem(code, `${ERRORS[code].title}.`, { members });
+  return problem(code, `${ERRORS[code].title}.`, { members: { providers: listed(choices) } });
+}
+
+/** Parameters of a login, in order. A name can occur more than once. */
+export type Kept = readonly (readonly [name: string, value: string])[];
+
+/** Returns what a login keeps while the user chooses. */
+export function keptParameters(
+  query: URLSearchParams,
+  { passed, initiator }: Pick<Choice, "passed" | "initiator">,
+): Kept {
+  const kept = [...keptByChooser(query), ...Object.entries(passed)];
+  if (initiator === "other") kept.push([CROSS_SITE, "true"]);
+  return kept;
+}
+
+/** Returns the providers, each with the address of its login. */
+export function choicesOf(
+  providers: readonly EndpointRegistration[],
+  kept: Kept,
+  { publicPath }: { readonly publicPath: string },
+): DescribedProvider[] {
+  return providers.map(({ key = "", name, icon }) => {
+    const query = new URLSearchParams({ provider: key });
+    for (const [parameter, value] of kept) query.append(parameter, value);
+    return { key, name, icon, href: `${publicPath}login/?${query.toString()}` };
+  });
+}
+
+/** Returns the choices as a problem document lists them. */
+export function listed(choices: readonly DescribedProvider[]) {
+  return choices.map(({ key, name, href }) => ({ key, name, login_url: href }));
 }

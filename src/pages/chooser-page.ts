@@ -10,23 +10,11 @@ export interface ChooserModel {
 /** The page on which users choose one of several providers. */
 export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageContent {
   const heading = say("chooser.heading");
-  const named = providers.map((provider) => ({
-    ...provider,
-    name: shownText(provider.name) ?? provider.key,
-  }));
+  const named = providers.map(withShownName);
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>${heading}</h1>
-    <nav aria-label="${heading}">
-      <ul class="choices">
-        ${named.map(
-          ({ name, href, icon }) =>
-            html`<li>
-              <a class="button quiet" href="${href}">${iconAt(icon)}<bdi>${name}</bdi></a>
-            </li> `,
-        )}
-      </ul>
-    </nav>
+    ${choices(named, heading)}
   </section>`;
   return {
     kind: "chooser",
@@ -37,6 +25,29 @@ export function chooserPage({ providers }: ChooserModel, { say }: Texts): PageCo
     providers: named,
     main,
   };
+}
+
+/** Returns a provider with its name as users see it. */
+export function withShownName(provider: DescribedProvider): DescribedProvider {
+  return { ...provider, name: shownText(provider.name) ?? provider.key };
+}
+
+/**
+ * Returns the links to providers.
+ *
+ * @param label names the list for assistive technology
+ */
+export function choices(providers: readonly DescribedProvider[], label: string): Markup {
+  return html`<nav aria-label="${label}">
+    <ul class="choices">
+      ${providers.map(
+        ({ name, href, icon }) =>
+          html`<li>
+            <a class="button quiet" href="${href}">${iconAt(icon)}<bdi>${name}</bdi></a>
+          </li> `,
+      )}
+    </ul>
+  </nav>`;
 }
 
 /** Without alternative text, since the provider's name is next to it. */

@@ -19,6 +19,22 @@ interface PageForm extends PageLink {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** The form in which users enter their work email address. */
+interface PageEmailForm {
+  /** The text of the button. */
+  readonly label: string;
+  /** The path to which the form posts, not escaped. */
+  readonly href: string;
+  /** The hidden fields in order, not escaped. A name can occur more than once. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** The label of the field `email`. */
+  readonly fieldLabel: string;
+  /** The address that the field shows first, not escaped. Users, links and other sites choose it. */
+  readonly value: string | undefined;
+  /** Why the last address led nowhere. Show it at the field, with `role="alert"`. */
+  readonly error: string | undefined;
+}
+
 /**
  * What a page says, for an application that writes its own HTML (`pages.render`). Everything is
  * plain text: escape each value before you write it into HTML. Names, labels and messages can come
@@ -28,7 +44,8 @@ export interface PageDescription {
   /**
    * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a
    * popup window. `other-user`: a login that another site may have started; the user decides.
-   * `chooser`: the user chooses one of several providers.
+   * `chooser`: the user chooses one of several providers. `organization`: the user enters an email
+   * address, which leads to the provider of the user's organization.
    */
   readonly kind:
     | "signed-out"
@@ -38,6 +55,7 @@ export interface PageDescription {
     | "sessions"
     | "other-user"
     | "chooser"
+    | "organization"
     | "error";
   /** The HTTP status of the response. */
   readonly status: number;
@@ -108,7 +126,12 @@ export interface PageDescription {
         readonly current: boolean;
       }[]
     | undefined;
-  /** The providers of the page `chooser`. */
+  /** The form of the page `organization`: it posts `fields`, and the address as `email`. */
+  readonly emailForm: PageEmailForm | undefined;
+  /**
+   * The providers of the page `chooser`, and those that the page `organization` offers besides its
+   * form.
+   */
   readonly providers:
     | readonly {
         /** Its key in the option `providers`. */
@@ -137,7 +160,15 @@ export type DescribedSession = NonNullable<PageDescription["sessions"]>[number];
 export type DescribedProvider = NonNullable<PageDescription["providers"]>[number];
 
 type Described =
-  "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "providers" | "alert";
+  | "code"
+  | "reason"
+  | "user"
+  | "action"
+  | "otherAction"
+  | "emailForm"
+  | "sessions"
+  | "providers"
+  | "alert";
 
 /** The content of one page: what it says, and its HTML without the document around it. */
 export interface PageContent
@@ -155,3 +186,6 @@ export interface PageContent
 
 /** The form of a page. */
 export type DescribedForm = NonNullable<PageDescription["otherAction"]>;
+
+/** The form of the page that asks for an email address. */
+export type DescribedEmailForm = NonNullable<PageDescription["emailForm"]>;

@@ -14,6 +14,7 @@ import {
 } from "./languages.js";
 import { layout, type Brand } from "./layout.js";
 import { en } from "./locales/en.js";
+import type { OrganizationModel } from "./organization-page.js";
 import type { OtherUserModel } from "./other-user-page.js";
 import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
@@ -24,6 +25,7 @@ import { createTexts, type Texts } from "./texts.js";
 
 const loadCommonPages = lazily(() => import("./common-pages.js"));
 const loadChooserPage = lazily(() => import("./chooser-page.js"));
+const loadOrganizationPage = lazily(() => import("./organization-page.js"));
 const loadSessionsPage = lazily(() => import("./sessions-page.js"));
 
 /** The pages of one application: they know its paths, its look and its language. */
@@ -31,7 +33,7 @@ export interface Pages {
   /** The path of the endpoints as browsers see it. Begins and ends with a slash. */
   readonly publicPath: string;
   /** Loads the code of the pages that an application uses. Otherwise their first request does. */
-  load(used: { readonly chooser: boolean }): Promise<unknown>;
+  load(used: { readonly chooser: boolean; readonly organization?: boolean }): Promise<unknown>;
   /** The stylesheet of every page. */
   style(): Promise<string>;
   landing(
@@ -43,6 +45,7 @@ export interface Pages {
   own(request: IdpRequest, contentIn: (texts: Texts) => PageContent): Promise<Reply>;
   otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
   chooser(model: ChooserModel, request: IdpRequest): Promise<Reply>;
+  organization(model: Omit<OrganizationModel, "publicPath">, request: IdpRequest): Promise<Reply>;
   error(
     model: Omit<ErrorModel, "publicPath" | "debug" | "isStranger" | "isForm">,
     request: IdpRequest,
@@ -129,6 +132,7 @@ export function createPages(parts: PagesParts): Pages {
       reason: undefined,
       action: undefined,
       otherAction: undefined,
+      emailForm: undefined,
       sessions: undefined,
       providers: undefined,
       ...content,
@@ -202,10 +206,11 @@ export function createPages(parts: PagesParts): Pages {
 
   return {
     publicPath,
-    load: ({ chooser }) =>
+    load: ({ chooser, organization }) =>
       Promise.all([
         loadCommonPages(),
         ...(chooser ? [loadChooserPage()] : []),
+        ...(organization ? [loadOrganizationPage()] : []),
         ...(hasSessionsPage ? [loadSessionsPage()] : []),
         // The languages of browsers are loaded when one asks: the page is in English if that fails.
         ...(locale === "auto" ? [] : [textsOnce(locale)]),
@@ -231,6 +236,10 @@ export function createPages(parts: PagesParts): Pages {
     async chooser(model, request) {
       const { chooserPage } = await loadChooserPage();
       return reply(request, (texts) => chooserPage(model, texts));
+    },
+    async organization(model, request) {
+      const { organizationPage } = await loadOrganizationPage();
+      return reply(request, (texts) => organizationPage({ ...model, publicPath }, texts));
     },
     async error(model, request, headers) {
       const { errorPage } = await loadCommonPages();

@@ -126,6 +126,9 @@ svg { display: block; flex: none; }
 
 .card > .actions { width: 100%; margin-top: 0.5rem; }
 
+button { font: inherit; cursor: pointer; }
+button.button { width: 100%; }
+
 .button {
   display: block;
   min-height: 2.875rem;
@@ -150,6 +153,29 @@ nav { width: 100%; }
 /* Hides the browser's sign of an icon that does not load. */
 .choices img::after { content: ""; position: absolute; inset: 0; background: var(--card); }
 
+.question { display: grid; gap: 0.5rem; width: 100%; margin-top: 0.5rem; text-align: start; }
+.question label { font-weight: 600; }
+.question input[type="email"] {
+  width: 100%;
+  min-height: 2.875rem;
+  padding: 0.625rem 0.875rem;
+  border: 1px solid var(--edge);
+  border-radius: 0.75rem;
+  background: var(--card);
+  color: var(--text);
+  font: inherit;
+}
+/* An address is written from left to right, and begins where the text of the page does. */
+[dir="rtl"] .question input { text-align: right; }
+.question input:focus-visible { outline-offset: 1px; border-radius: 0.75rem; }
+.question input[aria-invalid] { border-color: var(--warn); box-shadow: inset 0 0 0 1px var(--warn); }
+.question .error { display: flex; gap: 0.5rem; color: var(--warn); font-size: 0.9375rem; }
+.question .error svg { width: 1.25rem; height: 1.25rem; margin-top: 0.125rem; }
+.question button { margin-top: 0.375rem; }
+
+.others { width: 100%; margin-top: 0.75rem; padding-top: 1.25rem; border-top: 1px solid var(--line); }
+.others h2 { margin: 0; color: var(--soft); font-size: 0.9375rem; font-weight: 400; }
+
 .links {
   display: flex;
   flex-wrap: wrap;
@@ -161,8 +187,6 @@ nav { width: 100%; }
 }
 .links a { display: inline-block; padding: 0.375rem 0; }
 
-.sessions button { font: inherit; cursor: pointer; }
-.sessions .button { width: 100%; font-weight: 600; }
 .sessions { display: grid; gap: 0.75rem; width: 100%; text-align: start; }
 .sessions > p { color: var(--soft); }
 .sessions > ul { display: grid; padding: 0; list-style: none; }
@@ -261,13 +285,14 @@ body:has(.debug) { grid-template-columns: minmax(0, 60rem); }
 }
 
 @media (forced-colors: active) {
+  .question input[aria-invalid] { border-width: 3px; }
   .card, .button, .notice, .avatar, .emblem, .here, .rule, .options > div { border: 1px solid; }
 }
 
 @media print {
   body { display: block; min-height: 0; background: none; }
   .card { border: 0; box-shadow: none; padding: 0; }
-  .actions, nav, .before > a, .sessions button { display: none; }
+  .actions, nav, .before > a, .question, .others, .sessions button { display: none; }
 }
 `.trimStart();
 

@@ -4,6 +4,7 @@ import {
   debugStates,
   errorStates,
   landingStates,
+  organizationStates,
   otherUserStates,
   popupStates,
   sessionsStates,
@@ -160,6 +161,8 @@ function repliesOf(parts, origin, look = "") {
     );
   for (const [name, model] of Object.entries(chooserStates))
     replies.set(`${prefix}chooser-${name}`, () => pages.chooser(model, request));
+  for (const [name, model] of Object.entries(organizationStates))
+    replies.set(`${prefix}organization-${name}`, () => pages.organization(model, request));
   // Always 200: a browser's console reports an error status, and the tests want it silent.
   for (const [name, model] of Object.entries(otherUserStates)) {
     replies.set(`${prefix}other-user-${name}`, async () => ({

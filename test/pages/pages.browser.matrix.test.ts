@@ -28,6 +28,8 @@ const AXE_IN_LOOKS = new Set([
   "landing-sign-in-error",
   "sessions-several",
   "error-invalid-parameter",
+  "organization-first",
+  "organization-unknown",
 ]);
 
 interface AxeResult {
@@ -98,7 +100,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
           ),
         ).toBe(0);
         expect(await tab.evaluate("document.querySelectorAll('form').length")).toBe(
-          /^(?:sessions|other-user)-/.test(state) ? 1 : 0,
+          /^(?:sessions|other-user|organization)-/.test(state) ? 1 : 0,
         );
         expect(
           await tab.evaluate(
@@ -324,6 +326,96 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
       expect(
         await tab.getByRole("link", { name: "Example staff", exact: true }).getAttribute("href"),
       ).toContain("provider=staff");
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("the page that asks for the email address can be worked with the keyboard alone, and posts the address with what the login keeps", async () => {
+    const tab = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    try {
+      await tab.goto(server.url("organization-providers"), { waitUntil: "load" });
+      expect(await tab.evaluate("document.activeElement.tagName")).toBe("BODY");
+      const reached: unknown[] = [];
+      for (let step = 0; step < 3; step += 1) {
+        await tab.keyboard.press("Tab");
+        reached.push(
+          await tab.evaluate(
+            "[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]",
+          ),
+        );
+      }
+      expect(reached).toEqual([
+        ["INPUT", "solid"],
+        ["BUTTON", "solid"],
+        ["A", "solid"],
+      ]);
+      const field = tab.getByRole("textbox", { name: "Work email address", exact: true });
+      await field.focus();
+      await tab.keyboard.type("ada");
+      await tab.keyboard.press("Enter");
+      expect(await tab.evaluate("document.querySelector('#email').validity.typeMismatch")).toBe(
+        true,
+      );
+      expect(tab.url()).toBe(server.url("organization-providers"));
+      await tab.keyboard.type("@acme.example");
+      const [request] = await Promise.all([
+        tab.waitForRequest((sent) => sent.method() === "POST"),
+        tab.keyboard.press("Enter"),
+      ]);
+      expect(request.url()).toBe(server.url("idpauth/login/"));
+      expect([...new URLSearchParams(request.postData() ?? "")]).toEqual([
+        ["scheme", "PRESERVE_ORIGIN_QP"],
+        ["origin_url", '/reports?quarter=3&name=é"<x>'],
+        ["email", "ada@acme.example"],
+      ]);
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it.each(["light", "dark"] as const)(
+    "after an unknown address, %s, the field has the focus, the address and the error",
+    async (colorScheme) => {
+      const tab = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
+      try {
+        await tab.goto(server.url("organization-unknown"), { waitUntil: "load" });
+        await expect.poll(() => tab.evaluate("document.activeElement.id")).toBe("email");
+        expect(await tab.getByRole("textbox").inputValue()).toBe("ada@unknown.example");
+        expect(await tab.getByRole("alert").innerText()).toContain(
+          "We don't know this organization.",
+        );
+        const described = await tab.evaluate(
+          "document.querySelector('#email').getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).innerText.trim()).join(' ')",
+        );
+        expect(described).toMatch(
+          /^We don't know this organization\. .* decides how you sign in\.$/,
+        );
+        // As large as the other controls, so that it can be hit, and no browser enlarges the page.
+        const box = await tab.getByRole("textbox").boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+        expect(
+          await tab.evaluate("parseFloat(getComputedStyle(document.activeElement).fontSize)"),
+        ).toBeGreaterThanOrEqual(16);
+        await expectAccessible(tab);
+      } finally {
+        await tab.close();
+      }
+    },
+  );
+
+  it("in Arabic, an address is written from left to right, and begins at the right", async () => {
+    const tab = await browser.newPage({ forcedColors: "active" });
+    try {
+      await tab.goto(server.url("organization-unknown", "ar"));
+      const style = (property: string) =>
+        tab.evaluate(`getComputedStyle(document.querySelector('#email')).${property}`);
+      expect([await style("direction"), await style("textAlign")]).toEqual(["ltr", "right"]);
+      // With forced colors, the error is not a color alone.
+      expect([await style("borderTopStyle"), await style("borderTopWidth")]).toEqual([
+        "solid",
+        "3px",
+      ]);
     } finally {
       await tab.close();
     }

@@ -6,6 +6,7 @@
  * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
  * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
  * @typedef {import("../../src/pages/chooser-page.js").ChooserModel} ChooserModel
+ * @typedef {import("../../src/pages/organization-page.js").OrganizationModel} OrganizationModel
  * @typedef {import("../../src/pages/other-user-page.js").OtherUserModel} OtherUserModel
  * @typedef {import("../../src/pages/debug-page.js").DebugModel} DebugModel
  */
@@ -196,6 +197,26 @@ export const chooserStates = {
   },
 };
 
+const kept = /** @type {const} */ ([
+  ["scheme", "PRESERVE_ORIGIN_QP"],
+  ["origin_url", '/reports?quarter=3&name=é"<x>'],
+]);
+const question = { publicPath, kept, providers: [] };
+
+/** @type {Record<string, OrganizationModel>} */
+export const organizationStates = {
+  first: question,
+  unknown: { ...question, email: "ada@unknown.example", isUnknown: true },
+  "unknown-long": { ...question, email: `${long}@${long}.example`, isUnknown: true },
+  providers: { ...question, providers: chooserStates["icons"]?.providers ?? [] },
+  "unknown-provider": {
+    ...question,
+    email: '"><script>alert(1)</script>@x',
+    isUnknown: true,
+    providers: [provider("staff", "Example staff")],
+  },
+};
+
 const popup = { loginHref: `${publicPath}login/`, homeHref: "/" };
 
 /** @type {Record<string, PopupModel>} */
@@ -313,5 +334,6 @@ export const allStates = (origin) => ({
   popup: popupStates,
   "other-user": otherUserStates,
   chooser: chooserStates,
+  organization: organizationStates,
   debug: debugStates,
 });

@@ -7,7 +7,7 @@ export interface Tag {
 
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-zA-Z][a-zA-Z-]*="[^"<>]*")*)\s*\/?>/y;
 const ATTRIBUTE = /([a-zA-Z][a-zA-Z-]*)="([^"]*)"/g;
-const VOID = new Set(["meta", "link", "img"]);
+const VOID = new Set(["meta", "link", "img", "input"]);
 
 /**
  * Reads a page more strictly than a browser does: every attribute in double quotes, every other `<`

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { chooserPage } from "../../src/pages/chooser-page.js";
 import { errorPage } from "../../src/pages/error-page.js";
 import { landingPage } from "../../src/pages/landing-page.js";
+import { organizationPage } from "../../src/pages/organization-page.js";
 import { otherUserPage } from "../../src/pages/other-user-page.js";
 import type { PageContent } from "../../src/pages/page-description.js";
 import { popupPage } from "../../src/pages/popup-page.js";
@@ -28,11 +29,12 @@ it.each([
   ...contents(chooserPage, states.chooser),
   ...contents(errorPage, states.error),
   ...contents(landingPage, states.landing),
+  ...contents(organizationPage, states.organization),
   ...contents(otherUserPage, states["other-user"]),
   ...contents(popupPage, states.popup),
   ...contents(sessionsPage, states.sessions),
 ])("%s: no link, button or text begins or ends with white space", (_name, { main }) => {
-  const inline = "a|bdi|button|code|dd|dt|h1|span|strong|time";
+  const inline = "a|bdi|button|code|dd|dt|h1|h2|label|span|strong|time";
   const edges = String(main).match(
     new RegExp(`<(?:${inline})\\b[^>]*>\\s|\\s</(?:${inline})>`, "g"),
   );

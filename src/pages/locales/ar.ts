@@ -66,6 +66,13 @@ export const ar: Messages = {
   "popup.stay": "المتابعة في هذه النافذة",
 
   "chooser.heading": "اختر طريقة تسجيل الدخول",
+  "organization.heading": "سجّل الدخول عبر مؤسستك",
+  "organization.text": "مؤسستك هي التي تحدد طريقة تسجيل دخولك.",
+  "organization.email": "عنوان البريد الإلكتروني للعمل",
+  "organization.unknown":
+    "لا نعرف هذه المؤسسة. تحقق من كتابة العنوان، أو اسأل مسؤول مؤسستك عمّا إذا كانت تستخدم هذا التطبيق.",
+  "organization.unknownTitle": "لم يُعثر على المؤسسة – {title}",
+  "organization.others": "طرق أخرى لتسجيل الدخول",
   "otherUser.heading": "أي حساب تريد استخدامه؟",
   "otherUser.text":
     "أنت مسجل الدخول باسم {present}. بدأ رابط أو موقع آخر تسجيل الدخول باسم {other}.",

@@ -76,6 +76,13 @@ export const de: Messages = {
   "popup.stay": "In diesem Fenster fortfahren",
 
   "chooser.heading": "Wählen Sie, wie Sie sich anmelden",
+  "organization.heading": "Über Ihre Organisation anmelden",
+  "organization.text": "Ihre Organisation legt fest, wie Sie sich anmelden.",
+  "organization.email": "Geschäftliche E-Mail-Adresse",
+  "organization.unknown":
+    "Diese Organisation ist uns nicht bekannt. Prüfen Sie, ob die Adresse richtig geschrieben ist, oder fragen Sie die Administration Ihrer Organisation, ob sie diese Anwendung nutzt.",
+  "organization.unknownTitle": "Organisation nicht gefunden – {title}",
+  "organization.others": "Andere Wege, sich anzumelden",
   "otherUser.heading": "Welches Konto möchten Sie verwenden?",
   "otherUser.text":
     "Sie sind als {present} angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als {other} begonnen.",

@@ -89,8 +89,19 @@ export const en = {
   "popup.close": "You can close this window.",
   "popup.stay": "Continue in this window",
 
-  // A login of another user, which another site may have started
+  // The page on which users choose a provider
   "chooser.heading": "Choose how to sign in",
+
+  // The page that asks for the work email address
+  "organization.heading": "Sign in with your organization",
+  "organization.text": "Your organization decides how you sign in.",
+  "organization.email": "Work email address",
+  "organization.unknown":
+    "We don't know this organization. Check the address for typing errors, or ask your administrator whether your organization uses this application.",
+  "organization.unknownTitle": "Organization not found – {title}",
+  "organization.others": "Other ways to sign in",
+
+  // A login of another user, which another site may have started
   "otherUser.heading": "Which account do you want to use?",
   "otherUser.text":
     "You are signed in as {present}. A link or another site has started a sign-in as {other}.",

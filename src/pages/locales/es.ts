@@ -76,6 +76,13 @@ export const es: Messages = {
   "popup.stay": "Continuar en esta ventana",
 
   "chooser.heading": "Elija cómo iniciar sesión",
+  "organization.heading": "Inicie sesión con su organización",
+  "organization.text": "Su organización decide cómo inicia usted sesión.",
+  "organization.email": "Correo electrónico del trabajo",
+  "organization.unknown":
+    "No conocemos esta organización. Compruebe que la dirección esté bien escrita o pregunte a su administrador si su organización usa esta aplicación.",
+  "organization.unknownTitle": "Organización no encontrada – {title}",
+  "organization.others": "Otras formas de iniciar sesión",
   "otherUser.heading": "¿Qué cuenta quiere usar?",
   "otherUser.text":
     "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",

@@ -77,6 +77,13 @@ export const fr: Messages = {
   "popup.stay": "Continuer dans cette fenêtre",
 
   "chooser.heading": "Choisissez comment vous connecter",
+  "organization.heading": "Connectez-vous avec votre organisation",
+  "organization.text": "Votre organisation détermine la façon dont vous vous connectez.",
+  "organization.email": "Adresse e-mail professionnelle",
+  "organization.unknown":
+    "Nous ne connaissons pas cette organisation. Vérifiez que l’adresse est bien saisie, ou demandez à votre administrateur si votre organisation utilise cette application.",
+  "organization.unknownTitle": "Organisation introuvable – {title}",
+  "organization.others": "Autres façons de se connecter",
   "otherUser.heading": "Quel compte voulez-vous utiliser ?",
   "otherUser.text":
     "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",

@@ -74,6 +74,13 @@ export const ja: Messages = {
   "popup.stay": "このウィンドウで続ける",
 
   "chooser.heading": "ログイン方法を選択してください",
+  "organization.heading": "所属組織でログイン",
+  "organization.text": "ログイン方法は所属組織が決定します。",
+  "organization.email": "勤務先のメールアドレス",
+  "organization.unknown":
+    "この組織は登録されていません。メールアドレスに誤りがないか確認するか、組織がこのアプリケーションを利用しているかを管理者に問い合わせてください。",
+  "organization.unknownTitle": "組織が見つかりません – {title}",
+  "organization.others": "その他のログイン方法",
   "otherUser.heading": "どのアカウントを使いますか",
   "otherUser.text":
     "現在 {present} としてログインしています。リンクまたは別のサイトが {other} としてのログインを開始しました。",
