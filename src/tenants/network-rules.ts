@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { ProviderUnavailableError } from "../errors.js";
 import { ADDRESS_REFUSED } from "../provider/http-to-provider.js";
 import { addressKind } from "./public-address.js";
+import { publicLookup } from "./public-lookup.js";
 
 export interface NetworkRules {
   /**
@@ -16,7 +17,10 @@ export interface NetworkRules {
    * `127.0.0.1:8443`, as a URL contains them.
    */
   readonly internalHosts?: readonly string[];
-  /** Resolves names. Default `lookup` of node:dns. */
+  /**
+   * Resolves names, for tests. By default, DNS is asked for names of the internet, and `lookup` of
+   * node:dns for those of a private network, which may be in the hosts file.
+   */
   readonly lookup?: LookupFunction;
 }
 
@@ -71,7 +75,10 @@ export function addressRefused(): ProviderUnavailableError {
  * every address that the name has.
  */
 export function guardedLookup(rules: NetworkRules): LookupFunction {
-  const { lookup = systemLookup } = rules;
+  const {
+    allowPrivateNetwork = false,
+    lookup = allowPrivateNetwork ? systemLookup : publicLookup(),
+  } = rules;
   return (hostname, options, done) => {
     // All of them, because the next lookup may return another one.
     lookup(hostname, { ...options, all: true }, (error, result, family) => {

@@ -38,9 +38,9 @@ export function createTenantFetch(rules: ConnectionOptions = {}): TenantFetch {
     allows,
     async fetch(input, init) {
       assertAllowed(new URL(input instanceof Request ? input.url : input));
-      const sent = { ...init, redirect: "manual", dispatcher: connections };
+      const sent: object = { ...init, redirect: "manual", dispatcher: connections };
       try {
-        return await send(input, sent as RequestInit);
+        return await send(input, sent);
       } catch (error) {
         const { cause } = error as Error;
         throw cause instanceof ProviderUnavailableError ? cause : error;
