@@ -99,6 +99,7 @@ export async function startTestProviders(
 }
 
 class RunningProviders implements TestProviders {
+  readonly clock: MovableClock;
   readonly #entries = new Map<string, Entry>();
   /** Those that have been added and have not started. */
   readonly #starting = new Set<string>();
@@ -110,7 +111,9 @@ class RunningProviders implements TestProviders {
     internalHosts: ["127.0.0.1"],
   };
 
-  constructor(readonly clock: MovableClock) {}
+  constructor(clock: MovableClock) {
+    this.clock = clock;
+  }
 
   get env(): Readonly<Record<string, string>> {
     return {

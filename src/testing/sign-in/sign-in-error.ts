@@ -115,7 +115,8 @@ export function providerNotChosen(response: BrowserResponse): SignInError | unde
   const keys = providers?.map(({ key }) => key) ?? valid_options?.provider;
   if (keys === undefined) return undefined;
   const listed = keys.map((key) => JSON.stringify(key)).join(", ");
-  const message = `the application has several providers. Set the option \`provider\` to the key of one of them: ${listed}.`;
+  // Those of a source aren't listed.
+  const message = `the application has several providers. Set the option \`provider\` to the key of one of them${listed === "" ? "" : `: ${listed}`}.`;
   return new SignInError("login", message, { status, code });
 }
 
