@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { RunningClock, type MovableClock } from "../running-clock.js";
 import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 import { startTestProvider } from "./test-provider.js";
@@ -23,8 +24,8 @@ export interface FoundProvider {
 /** Test providers of an application that learns them while it runs, each under its key. */
 export interface TestProviders {
   /**
-   * What the application needs besides its providers, as environment variables: a fixed
-   * `SECRET_KEY` for tests, the scopes, and empty values for the settings of a developer's `.env`.
+   * What the application needs besides its providers, as environment variables: a random
+   * `SECRET_KEY`, the scopes, and empty values for the settings of a developer's `.env`.
    */
   readonly env: Readonly<Record<string, string>>;
   /** The clock of all providers. Give it to idpauth, too. */
@@ -100,6 +101,21 @@ export async function startTestProviders(
 
 class RunningProviders implements TestProviders {
   readonly clock: MovableClock;
+  readonly env: TestProviders["env"] = {
+    // Random: a published key is refused unless every provider is known to be on this machine.
+    SECRET_KEY: randomBytes(32).toString("base64url"),
+    SCOPE: "openid email profile offline_access",
+    // Empty means unset, and overrides a developer's .env.
+    BASE_URL: "",
+    IDP_DEBUG: "off",
+    IDP_PROVIDERS: "",
+    IDP_ISSUER: "",
+    IDP_CLIENT_ID: "",
+    IDP_CLIENT_SECRET: "",
+    IDP_PRIVATE_KEY: "",
+    IDP_ALLOWED_TENANTS: "",
+    IDP_PUSHED_REQUESTS: "",
+  };
   readonly #entries = new Map<string, Entry>();
   /** Those that have been added and have not started. */
   readonly #starting = new Set<string>();
@@ -113,23 +129,6 @@ class RunningProviders implements TestProviders {
 
   constructor(clock: MovableClock) {
     this.clock = clock;
-  }
-
-  get env(): Readonly<Record<string, string>> {
-    return {
-      SECRET_KEY: "a fixed key, for tests and nowhere else",
-      SCOPE: "openid email profile offline_access",
-      // Empty means unset, and overrides a developer's .env.
-      BASE_URL: "",
-      IDP_DEBUG: "off",
-      IDP_PROVIDERS: "",
-      IDP_ISSUER: "",
-      IDP_CLIENT_ID: "",
-      IDP_CLIENT_SECRET: "",
-      IDP_PRIVATE_KEY: "",
-      IDP_ALLOWED_TENANTS: "",
-      IDP_PUSHED_REQUESTS: "",
-    };
   }
 
   async add(
