@@ -13,7 +13,7 @@ endWithNpm();
 const examples = path.join(root, "examples");
 const name = process.argv[2] ?? "";
 /** Examples that need more than one provider. Their READMEs tell how to start them. */
-const OTHERS = ["express-complete"];
+const OTHERS = ["express-complete", "tenants"];
 const names = readdirSync(examples)
   .filter((folder) => existsSync(path.join(examples, folder, "package.json")))
   .filter((folder) => !OTHERS.includes(folder));

@@ -1402,6 +1402,11 @@ describe("docs/snippets/testing", () => {
 
   it.each([
     ["several-providers.mjs", "tests that one of two providers' users passes", 2],
+    [
+      "customers.mjs",
+      "tests that a user of a customer added later passes at that customer alone",
+      2,
+    ],
     ["private-key.mjs", "tests a sign-in for which the app authenticates with its key", 1],
     ["tenants.mjs", "tests that a user of another tenant is refused", 1],
     ["userinfo.mjs", "tests a claim that only userinfo contains", 1],

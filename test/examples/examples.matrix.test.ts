@@ -63,6 +63,7 @@ const APPLICATIONS = [
   "next-two-providers",
   "several-services",
   "spa-react",
+  "tenants",
 ];
 const folders = readdirSync(EXAMPLES)
   .filter((name) => !APPLICATIONS.includes(name))
