@@ -57,7 +57,8 @@ export const PAGE_ERRORS = errorRows({
   provider_required: {
     status: 400,
     title: "Choose how to sign in",
-    remedy: "Send the user to the `login_url` of one of the `providers`.",
+    remedy:
+      "Send the user to the `login_url` of one of the `providers`. If the response lists `email` under `parameters`, send the user to the login page, which asks for the work email address.",
   },
   prefetch_refused: {
     status: 503,

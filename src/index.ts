@@ -4,6 +4,7 @@
  * application writes down.
  */
 export type { AccessTokenOptions } from "./auth/accessor-types.js";
+export type { ProviderAddresses } from "./auth/provider-addresses.js";
 export type { AdapterAuth } from "./auth/adapter-types.js";
 export type { IdpAuthOptions } from "./auth/idp-auth-options.js";
 export type { Explanation } from "./access/session-access.js";
@@ -29,6 +30,12 @@ export type { ApiDispatcher, ApiOptions } from "./config/api-options.js";
 export type { ApiRule } from "./config/api-rules.js";
 export type { IdpAuthNames } from "./config/inferred-names.js";
 export type { ProviderOptions } from "./config/provider-options.js";
+export {
+  providerSource,
+  type ProviderSource,
+  type ProviderSourceOptions,
+  type SourcedProviderOptions,
+} from "./config/provider-source.js";
 export {
   ApiTokenError,
   ConfigurationError,
@@ -56,12 +63,12 @@ export type { PageDescription } from "./pages/page-description.js";
 export type { PagesOptions } from "./pages/page-options.js";
 export type { SessionStore } from "./ports/session-store.js";
 export type { Credentials } from "./record/credentials.js";
-export type { GuardRule } from "./record/guard-requirements.js";
-export type { Claims, IdInfo, SessionUser, UserPayload } from "./record/identity.js";
+export type { GuardRule, ProviderOf, RouteRule } from "./record/guard-requirements.js";
+export type { Claims, IdInfo, SessionUser, Subject, UserPayload } from "./record/identity.js";
 export type { EndReason, SessionEnd } from "./record/end-reason.js";
 export type { ClientState } from "./record/client-state.js";
 export type { Session } from "./record/session-view.js";
 export { SessionEndedError } from "./sessions/session-end-signal.js";
 export type { EventStream } from "./sessions/event-stream.js";
-export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
+export type { ListedSession } from "./sessions/subject-sessions.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

@@ -1,4 +1,5 @@
 import type { EndReason } from "../record/end-reason.js";
+import type { Subject } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { AccessContext } from "./access-context.js";
 
@@ -7,11 +8,12 @@ import type { AccessContext } from "./access-context.js";
  * `onSignOut`. No response waits for it.
  */
 export function notifyOfLogout(
-  { iss, sub }: { readonly iss: string; readonly sub: string },
+  { iss, sub, provider }: Subject,
   { application, events, tasks, owners }: AccessContext,
 ): void {
-  events.emit("logout", { ...owners.identityOf(iss, sub), revoked: null });
-  tasks.add(application.signedOut("logout", undefined, { iss, sub }));
+  const identity = owners.identityOf(iss, sub, provider);
+  events.emit("logout", { ...identity, revoked: null });
+  tasks.add(application.signedOut("logout", undefined, subjectOf(iss, sub, identity)));
 }
 
 /** The end of a session without its cookie. */
@@ -29,10 +31,16 @@ export function notifyOfEnd(
   { reason, iss, sub, provider }: UnseenEnd,
   { application, events, tasks, owners }: AccessContext,
 ): void {
-  events.emit("ended", {
-    ...owners.identityOf(iss, sub),
-    ...withoutUndefined({ provider }),
-    reason,
-  });
-  if (sub !== undefined) tasks.add(application.signedOut(reason, undefined, { iss, sub }));
+  const identity = owners.identityOf(iss, sub, provider);
+  events.emit("ended", { ...identity, reason });
+  if (sub !== undefined)
+    tasks.add(application.signedOut(reason, undefined, subjectOf(iss, sub, identity)));
+}
+
+function subjectOf(
+  iss: string,
+  sub: string,
+  { provider }: { readonly provider?: string },
+): Subject {
+  return { iss, sub, ...withoutUndefined({ provider }) };
 }

@@ -1,6 +1,7 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { DroppedTokens, Provider } from "../ports/provider.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 
 /** Seconds by which the clocks of two processes may differ. */
 const CLOCK_DIFFERENCE_SECONDS = 5;
@@ -21,7 +22,7 @@ export interface OrphanedTokenOptions {
    * own sessions.
    */
   readonly hasSignedInSince?: (
-    subject: { readonly iss: string; readonly sub: string },
+    subject: { readonly iss: string; readonly sub: string; readonly provider?: string },
     since: EpochSeconds,
   ) => Promise<boolean>;
 }
@@ -32,6 +33,8 @@ export interface OrphanedTokens {
   /** The session's. */
   readonly key: string;
   readonly idInfo: IdInfo | undefined;
+  /** The key of the user's provider, if it has one. */
+  readonly provider: string | undefined;
   /** When the refresh or callback began that received the tokens. */
   readonly since: EpochSeconds;
 }
@@ -85,14 +88,15 @@ export function createOrphanedTokenRule({
     clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REPLACED_KEY_MS;
 
   async function hasSignedInAgain(
-    idInfo: IdInfo | undefined,
+    { idInfo, provider }: Pick<OrphanedTokens, "idInfo" | "provider">,
     since: EpochSeconds,
   ): Promise<boolean> {
     if (hasSignedInSince === undefined || !hasSubject(idInfo)) return false;
+    const { iss, sub } = idInfo;
     // A user who signed out here may be signed in on another device. So only sessions that began
     // since then count.
     return hasSignedInSince(
-      idInfo,
+      { iss, sub, ...withoutUndefined({ provider }) },
       Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE_SECONDS,
     ).catch(() => true);
   }
@@ -113,8 +117,8 @@ export function createOrphanedTokenRule({
     },
     isReplacedHere,
     discard,
-    async revoke(provider, { key, tokens, idInfo, since }) {
-      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since)))
+    async revoke(provider, { key, tokens, since, ...user }) {
+      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(user, since)))
         await discard(provider, tokens);
     },
   };

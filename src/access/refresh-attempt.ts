@@ -248,7 +248,8 @@ class RefreshAttempt implements ApiRefresh {
     credentials,
     idp_state: state,
   }: HeldRecord): Promise<SessionRecord | undefined> {
-    const user = { idInfo, credentials, userinfo: this.#userinfo };
+    const { key: provider } = this.#options.registration;
+    const user = { idInfo, credentials, userinfo: this.#userinfo, provider };
     const decision = await this.#options.application.review(user, state.review_due === true);
     if (decision.kind !== "accepted") return this.#reject(decision.kind, credentials);
     const { record } = await this.write((fresh) => withReview(fresh, decision.review));
@@ -275,13 +276,15 @@ class RefreshAttempt implements ApiRefresh {
    * the lease, they are dropped.
    */
   async keep(spent: SpentRefresh, change: Change, duration?: number): Promise<Updated> {
-    const { session, tasks, orphanedTokens } = this.#options;
+    const { session, tasks, orphanedTokens, registration } = this.#options;
     const written = await this.#lease.write(change, duration);
     if (written.changed) return written;
     if (written.record === undefined && session.isUnreadable !== true) {
       const { id_info: idInfo } = this.#record;
-      const orphaned = { tokens: spent, key: this.key, idInfo, since: this.#lease.takenAt };
-      tasks.add(orphanedTokens.revoke(this.provider, orphaned));
+      const { key, provider } = this;
+      const user = { idInfo, provider: registration.key };
+      const orphaned = { ...user, tokens: spent, key, since: this.#lease.takenAt };
+      tasks.add(orphanedTokens.revoke(provider, orphaned));
     }
     // Also after a write whose outcome was unknown: then the record holds our tokens already.
     return { changed: false, record: this.#settled(written.record) };

@@ -3,23 +3,34 @@ import type { Registration } from "../ports/registration.js";
 import { clientOf, type SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
+/** The registrations from a source that this process remembers. */
+export interface RememberedRegistrations<Own extends Registration = Registration> {
+  /** Undefined: the source has no such provider, or this process doesn't remember it. */
+  remembered(key: string): Own | undefined;
+}
+
 /** Knows who each session belongs to, and each user whom the provider or a list names. */
 export class Owners<Own extends Registration = Registration> {
   readonly #registrations: readonly Own[];
+  readonly #source: RememberedRegistrations<Own> | undefined;
 
-  constructor(registrations: readonly Own[]) {
+  constructor(registrations: readonly Own[], source?: RememberedRegistrations<Own>) {
     this.#registrations = registrations;
+    this.#source = source;
   }
 
   of(record: SessionRecord | undefined): SessionOwner<Own> {
-    return new SessionOwner(record, this.#registrations);
+    return new SessionOwner(record, this.#registrations, this.#source);
   }
 
   /**
    * Issuer, subject and provider of an event. Two providers can share an issuer; then the event
    * names neither.
+   *
+   * @param provider the key of the provider, if it is known
    */
-  identityOf(iss: string, sub: string | undefined): EventIdentity {
+  identityOf(iss: string, sub: string | undefined, provider?: string): EventIdentity {
+    if (provider !== undefined) return identityOf(withoutUndefined({ iss, sub }), provider);
     const [first, ...others] = this.#registrations.filter(({ issuer }) => issuer === iss);
     return identityOf(withoutUndefined({ iss, sub }), others.length === 0 ? first?.key : undefined);
   }
@@ -29,20 +40,34 @@ export class Owners<Own extends Registration = Registration> {
 export class SessionOwner<Own extends Registration = Registration> {
   readonly #record: SessionRecord | undefined;
   readonly #registrations: readonly Own[];
+  readonly #source: RememberedRegistrations<Own> | undefined;
 
-  constructor(record: SessionRecord | undefined, registrations: readonly Own[]) {
+   
+  constructor(
+    record: SessionRecord | undefined,
+    registrations: readonly Own[],
+    source?: RememberedRegistrations<Own>,
+  ) {
     this.#record = record;
     this.#registrations = registrations;
+    this.#source = source;
   }
 
-  /** Undefined: nobody is signed in. Sessions of other clients are never read. */
+  /**
+   * Undefined: nobody is signed in. Sessions of other clients are never read, and a provider from a
+   * source was remembered when the session was read.
+   */
   get registration(): Own | undefined {
-    return this.#record && clientOf(this.#record, this.#registrations);
+    const record = this.#record;
+    const sourceKey = record?.idp_state.provider;
+    return sourceKey === undefined
+      ? record && clientOf(record, this.#registrations)
+      : this.#source?.remembered(sourceKey);
   }
 
   /** The provider's key. Undefined: nobody is signed in, or the only provider has no key. */
   get provider(): string | undefined {
-    return this.registration?.key;
+    return this.#record?.idp_state.provider ?? this.registration?.key;
   }
 
   /** Provider, issuer and subject, as events carry them. */

@@ -75,7 +75,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Running>();
   // By provider: while one hangs, the sessions of the others are refreshed.
-  const slotsOf = new Map<Registration, Slots>();
+  const slotsOf = new WeakMap<Registration, Slots>();
 
   function slotsAt(registration: Registration): Slots {
     const known = slotsOf.get(registration);

@@ -15,6 +15,7 @@ import {
 import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { runSchema } from "./claims-schema.js";
 import {
   DENIAL,
@@ -31,6 +32,8 @@ export interface VerifiedUser {
   readonly idInfo: IdInfo;
   readonly userinfo?: IdInfo | undefined;
   readonly credentials: Credentials;
+  /** The key of the user's provider, if it has one. */
+  readonly provider?: string | undefined;
 }
 
 /** What the application's code decides about a user. */
@@ -65,7 +68,11 @@ export interface Application {
    * Runs `onSignOut`, unless the record says that it has run. Never rejects.
    * @param record the session's last record, if it could be read
    */
-  signedOut(reason: SessionEnd, record: SessionRecord | undefined, subject?: IdInfo): Promise<void>;
+  signedOut(
+    reason: SessionEnd,
+    record: SessionRecord | undefined,
+    subject?: { readonly iss: string; readonly sub: string; readonly provider?: string },
+  ): Promise<void>;
   /** What the browser may see of a session; null if the application gives nothing. Never throws. */
   clientData(session: Session): JsonObject | null;
   /** Checks the application's data. @throws TypeError */
@@ -89,6 +96,8 @@ export interface ApplicationParts {
   readonly dataLimit: number;
   readonly clock: Clock;
   readonly events: EventHub;
+  /** Returns the key of the provider of a session's user, if it has one. */
+  readonly providerOf?: (record: SessionRecord) => string | undefined;
 }
 
 export function createApplication({
@@ -97,6 +106,7 @@ export function createApplication({
   dataLimit,
   clock,
   events,
+  providerOf = () => undefined,
 }: ApplicationParts): Application {
   const { claims: schema, claimsVersion = "1" } = options;
   const checkedData = (data: unknown) =>
@@ -127,7 +137,7 @@ export function createApplication({
 
   /** Runs the claims schema, then a hook. */
   async function decide<Result>(
-    { idInfo, userinfo, credentials }: VerifiedUser,
+    { idInfo, userinfo, credentials, provider }: VerifiedUser,
     { hook, call, changeOf }: DecidingHook<Result>,
   ): Promise<Decision> {
     const claims = await accept(idInfo);
@@ -137,7 +147,7 @@ export function createApplication({
     const verified = idInfo as Claims;
     const input = {
       claims: frozenCopy(claimsWithOutput(verified, claims?.output)),
-      user: Object.freeze(sessionUser(verified)),
+      user: Object.freeze(sessionUser(verified, provider)),
       userinfo: userinfo === undefined ? null : frozenCopy({ ...userinfo }),
       credentials: frozenCredentials(credentials),
     };
@@ -209,16 +219,20 @@ export function createApplication({
         // may mean a denial.
         changeOf: (result) => dataChange("onRefresh", (data) => result(data)),
       }),
-    async signedOut(reason, record, subject = record?.id_info) {
+    async signedOut(reason, record, given) {
+      const claims = given ?? record?.id_info;
       // A limit that was noticed has run it for this session already.
       if (
         options.onSignOut === undefined ||
-        !hasSubject(subject) ||
+        !hasSubject(claims) ||
         record?.idp_state.ended !== undefined
       )
         return;
-      const session = record === undefined ? null : sessionIdentity(record);
-      const input = { reason, subject: { iss: subject.iss, sub: subject.sub }, session };
+      const provider = given?.provider ?? (record && providerOf(record));
+      const session = record === undefined ? null : sessionIdentity(record, provider);
+      const { iss, sub } = claims;
+      const subject = { iss, sub, ...withoutUndefined({ provider }) };
+      const input = { reason, subject, session };
       try {
         // With a time limit, since `close()` waits for it.
         await run("onSignOut", () => options.onSignOut?.(input));

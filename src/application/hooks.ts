@@ -123,6 +123,8 @@ export interface SignOutInput<
     readonly iss: string;
     /** Unique at that issuer. */
     readonly sub: string;
+    /** The key of the provider. Absent: the application has one provider, without a key. */
+    readonly provider?: string;
   };
   /**
    * The session as it was; null where its record could not be read: `endSession`, `endAllSessions`.

@@ -1,13 +1,17 @@
 import type { Explanation } from "../access/session-access.js";
 import type { IdpAuthNames } from "../config/inferred-names.js";
+import type { SourcedProviderOptions } from "../config/provider-source.js";
+import type { Finding } from "../errors.js";
 import type { Events } from "../events/events.js";
 import type { LoginUrlOptions } from "../guard/login-url.js";
 import type { ClientState } from "../record/client-state.js";
 import type { Credentials } from "../record/credentials.js";
+import type { Subject } from "../record/identity.js";
 import type { Session } from "../record/session-view.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "../sessions/session-for-tests.js";
-import type { ListedSession, Subject } from "../sessions/subject-sessions.js";
+import type { ListedSession } from "../sessions/subject-sessions.js";
 import type { Observable } from "./observe.js";
+import type { ProviderAddresses } from "./provider-addresses.js";
 
 /**
  * The name of the method that waits for refreshes and revocations, for tests. `settled` of
@@ -184,7 +188,7 @@ export interface Accessors<
    * A user's sessions for a device list, the newest sign-in first. It reads about 1,000 sessions at
    * most. Bundled sessions only, like `endSession` and `endAllSessions`.
    *
-   * @param subject the `iss` and `sub` of id_info
+   * @param subject the `iss` and `sub` of id_info, and with a source of providers `provider`
    * @param current the current request; its own session is marked in the list
    * @throws StoreUnavailableError
    */
@@ -220,6 +224,34 @@ export interface Accessors<
     hint?: "refresh_token" | "access_token",
     provider?: Names["provider"],
   ): Promise<boolean>;
+  /**
+   * Has the source of providers say again what it has for a key, after the application has changed
+   * it. Other processes do so within the source's `maxAge`.
+   */
+  forgetProvider(key: string): void;
+  /**
+   * Checks the settings of a provider before customers use them, and asks the provider, as
+   * `idpauth check --live` does: within 10 seconds, by the network rules. Only with a source of
+   * providers.
+   *
+   * @param options as `find` returns them; a customer may have typed them
+   * @param more `key`: the provider's key, if it has one already, so that its redirect URI is
+   *   checked, too
+   * @returns what is wrong, errors first; empty: nothing. The provider's faults never reject
+   */
+  checkProvider(
+    options: SourcedProviderOptions,
+    more?: { readonly key?: string },
+  ): Promise<readonly Finding[]>;
+  /**
+   * The addresses that a customer's administrator registers at the provider. Only with a source of
+   * providers.
+   *
+   * @param key of the provider, which need not exist yet
+   * @param options `origin`: the application's origin for this customer. Default BASE_URL
+   * @throws TypeError the key has a wrong form, or the origin is missing or is none
+   */
+  providerAddresses(key: string, options?: { readonly origin?: string }): ProviderAddresses;
   /**
    * Whether a URL is one of the provider's documents: https, no port, no user info, exactly a
    * document host.

@@ -1,5 +1,6 @@
 import { notifyOfLogout } from "../access/notify-application.js";
 import type { SessionRequest } from "../access/session-request.js";
+import { isSourceKey } from "../config/provider-source.js";
 import { clientState } from "../endpoints/session-probe.js";
 import { ERRORS, GuardMissingError, IdpAuthError, isOutage } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
@@ -9,19 +10,22 @@ import { withData } from "../record/application-data.js";
 import type { ClientState } from "../record/client-state.js";
 import { frozenCredentials } from "../record/credentials.js";
 import { isSameUser } from "../record/identity.js";
+import type { Subject } from "../record/identity.js";
 import { frozenCopy, type JsonObject } from "../record/json.js";
-import type { SessionRecord } from "../record/record.js";
+import { userIn, type SessionRecord } from "../record/record.js";
 import { sessionView, type Session } from "../record/session-view.js";
 import { specifiedKeys } from "../record/stored-form.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import { whenEnded } from "../sessions/session-end-signal.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
-import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
+import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { SETTLED, type Accessors } from "./accessor-types.js";
 import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
 import { OBSERVE } from "./observe.js";
+import { addressesOf } from "./provider-addresses.js";
 import type { RequestMemory } from "./request-memory.js";
 
 export interface AccessorParts<FrameworkRequest extends object> extends Pick<
@@ -113,13 +117,13 @@ export function createAccessors<FrameworkRequest extends object>(
       const { application } = ready();
       const outcome = await access(raw);
       if (!outcome.authenticated) return null;
-      const { id_info: idInfo } = outcome.record;
+      const user = userIn(outcome.record);
       const { record } = await session.update((fresh) => {
         // Another user may have signed in with this cookie meanwhile.
-        if (fresh.credentials === undefined || !isSameUser(fresh.id_info, idInfo)) return fresh;
+        if (fresh.credentials === undefined || !isSameUser(userIn(fresh), user)) return fresh;
         return withData(fresh, application.checkedData(change(dataOf(fresh))));
       });
-      return record?.credentials === undefined || !isSameUser(record.id_info, idInfo)
+      return record?.credentials === undefined || !isSameUser(userIn(record), user)
         ? null
         : dataOf(record);
     },
@@ -143,8 +147,14 @@ export function createAccessors<FrameworkRequest extends object>(
         shutdown,
       });
     },
-    loginUrl: (raw, options) => loginUrlFor(adapter.request(raw), ready().settings, options),
+    loginUrl(raw, options) {
+      const { settings, source } = ready();
+      const isProvider = (key: string) =>
+        settings.providers?.includes(key) === true || (source !== undefined && isSourceKey(key));
+      return loginUrlFor(adapter.request(raw), { settings, isProvider }, options);
+    },
     ...createListAccessors(parts),
+    ...createSourceAccessors(ready),
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().documentHosts),
     close: ({ timeout } = {}) =>
       shutdown.close({
@@ -164,13 +174,17 @@ export function createAccessors<FrameworkRequest extends object>(
         );
       events.observer = observer;
       return {
-        userHash: (iss, sub) => ready().accountOf({ iss, sub }),
+        userHash: (iss, sub, provider) =>
+          ready().accountOf({ iss, sub, ...withoutUndefined({ provider }) }),
         stop: () => (events.observer = undefined),
       };
     },
     [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };
 }
+
+const NO_SOURCE =
+  "The option `providers` has no source. `providerSource` makes one: docs/how-to/tenants.md.";
 
 /**
  * What an accessor returns in an outage.
@@ -239,8 +253,33 @@ function createTokenAccessors<FrameworkRequest extends object>(
       );
     },
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
-      const registration = ready().registrationAt(key);
-      return (await registration?.provider.revoke(token, hint).catch(() => false)) ?? false;
+      try {
+        const registration = await ready().registrationAt(key);
+        return (await registration?.provider.revoke(token, hint)) ?? false;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+/** The accessors of a source of providers. */
+function createSourceAccessors(
+  ready: () => Pick<Component<never>, "settings" | "source">,
+): Pick<Accessors<object>, "forgetProvider" | "checkProvider" | "providerAddresses"> {
+  return {
+    forgetProvider(key) {
+      ready().source?.forget(key);
+    },
+    async checkProvider(given, { key } = {}) {
+      const { source } = ready();
+      if (source === undefined) throw new TypeError(NO_SOURCE);
+      return source.check(given, key);
+    },
+    providerAddresses(key, { origin } = {}) {
+      const { settings, source } = ready();
+      if (source === undefined) throw new TypeError(NO_SOURCE);
+      return addressesOf(key, origin, { settings, inherited: source.inherited });
     },
   };
 }
@@ -255,13 +294,17 @@ function createListAccessors<FrameworkRequest extends object>({
   ready,
   openedOf,
 }: AccessorParts<FrameworkRequest>): ListAccessors<FrameworkRequest> {
-  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
+  function sessionsOf({ iss, sub, provider }: Subject): SubjectSessions {
     if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
       throw new TypeError(
         "Pass the user as the `iss` and `sub` of id_info, two non-empty strings.",
       );
     }
-    const { subjectSessions } = ready();
+    const { subjectSessions, source } = ready();
+    if (source !== undefined && provider === undefined)
+      throw new TypeError(
+        "Pass the user's `provider`, too: with a source of providers, `iss` and `sub` don't identify a user.",
+      );
     if (subjectSessions !== undefined) return subjectSessions;
     throw new TypeError(
       'With `session: "host"`, the framework stores the sessions. List and end them in its session store.',

@@ -5,7 +5,7 @@ import type { Finding } from "../errors.js";
 import type { Blocked } from "../guard/blocked-responses.js";
 import type { AnyReply, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
-import type { GuardRule } from "../record/guard-requirements.js";
+import type { GuardRule, RouteRule } from "../record/guard-requirements.js";
 import type { EventStream } from "../sessions/event-stream.js";
 import type { FrameworkSession } from "../sessions/framework-session.js";
 import type { Accessors } from "./accessor-types.js";
@@ -122,7 +122,7 @@ export interface IdpAuth<
    */
   guard(
     raw: FrameworkRequest,
-    rule?: GuardRule<OwnClaims, Data, Names["provider"]>,
+    rule?: RouteRule<OwnClaims, Data, Names["provider"], FrameworkRequest>,
   ): Promise<Blocked | undefined>;
   /**
    * Returns a function that passes requests below an API's `path` on to the API, with the user's
@@ -178,7 +178,7 @@ export interface IdpAuth<
    *
    * @throws TypeError a value that the options cannot have
    */
-  declareGuard(options: GuardRule<OwnClaims, Data, Names["provider"]>): void;
+  declareGuard(options: RouteRule<OwnClaims, Data, Names["provider"], FrameworkRequest>): void;
   /**
    * Checks that a page of another origin did not send a request that may change something.
    * Endpoints have their own rules and pass.

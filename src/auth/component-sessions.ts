@@ -1,11 +1,13 @@
 /** The sessions of a component: idpauth's own, or the framework's (`session: "host"`). */
 import { SessionRequest } from "../access/session-request.js";
+import type { ConfiguredProvider } from "../config/read-settings.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine } from "../events/log-lines.js";
 import { isSecure } from "../http/own-origin.js";
 import type { IdpRequest } from "../http/request.js";
 import { deviceName } from "../record/device.js";
+import type { Subject } from "../record/identity.js";
 import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { withoutUndefined } from "../record/without-undefined.js";
@@ -18,11 +20,12 @@ import { createPostedResponses } from "../sessions/posted-responses.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
 import { createSealer, type Sealer } from "../sessions/seal.js";
 import type { SealedParameter } from "../sessions/sealed-parameter.js";
+import type { IsProviderKnown } from "../sessions/session-entries.js";
 import { labelOf } from "../sessions/session-label.js";
 import { createReportedStore } from "../sessions/store-failures.js";
 import {
   createSubjectSessions,
-  type Subject,
+  type ListedClient,
   type SubjectSessions,
 } from "../sessions/subject-sessions.js";
 import { memoryStore } from "../stores/memory/memory-store.js";
@@ -58,15 +61,19 @@ export interface OwnSessions {
 interface Storage {
   readonly sealer: Sealer;
   readonly names: KeyNames;
-  readonly clients: readonly ClientIdentity[];
+  readonly clients: readonly ListedClient[];
+  readonly hasSource: boolean;
+  readonly isProviderKnown: IsProviderKnown | undefined;
   readonly namesProviders: boolean;
   readonly debug: boolean;
   readonly onStoreFailure: (error: unknown, duration?: number) => void;
 }
 
+/** @param isProviderKnown asks the source of providers, if there is one */
 export function createComponentSessions<FrameworkRequest extends object>(
   checked: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,
+  isProviderKnown: IsProviderKnown,
 ): ComponentSessions<FrameworkRequest> {
   const { settings, providers } = checked;
   const names = keyNamesOf(settings);
@@ -74,7 +81,9 @@ export function createComponentSessions<FrameworkRequest extends object>(
   const storage: Storage = {
     sealer,
     names,
-    clients: providers.map(({ settings: { issuer, clientId } }) => ({ issuer, clientId })),
+    clients: providers.map(clientIn),
+    hasSource: checked.source !== undefined,
+    isProviderKnown: checked.source && isProviderKnown,
     namesProviders: settings.providers !== null,
     debug: settings.debug,
     onStoreFailure(error, duration) {
@@ -82,7 +91,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
       parts.events.emit("outage", { ...outage, ...withoutUndefined({ duration }) });
     },
   };
-  const accountOf = ({ iss, sub }: Subject) => sealer.account(iss, sub);
+  const accountOf = accountsBy(sealer, checked);
   const parameters = { settings, sealer, clock: parts.clock };
   const postedResponses = createPostedResponses(parameters);
   if ((parts.options.session ?? "bundled") !== "bundled")
@@ -106,13 +115,33 @@ export function createComponentSessions<FrameworkRequest extends object>(
   };
   const nameFor = (request: IdpRequest) =>
     cookieNameFor(cookieName, publicPath, isSecure(request, settings));
-  const mayHaveSession = (request: IdpRequest) =>
-    hasCookie(request.header("cookie"), nameFor(request));
-  const sessionOf: OwnFormsParts["sessionOf"] = ({ request }) =>
-    cookieValues(request.header("cookie"), nameFor(request)).join(" ");
+  const { mayHaveSession, sessionOf } = ownCookies(nameFor);
   const ownForms = createOwnForms({ ...parameters, sessionOf });
   const ways = { open, mayHaveSession, ownForms, postedResponses };
   return { names, accountOf, ...ways, subjectSessions, own };
+}
+
+/** What the cookies of a request tell, without a read. */
+function ownCookies(nameFor: (request: IdpRequest) => string) {
+  return {
+    mayHaveSession: (request: IdpRequest) => hasCookie(request.header("cookie"), nameFor(request)),
+    sessionOf: ({ request }: Parameters<OwnFormsParts["sessionOf"]>[0]) =>
+      cookieValues(request.header("cookie"), nameFor(request)).join(" "),
+  };
+}
+
+function clientIn({ key, settings: { issuer, clientId } }: ConfiguredProvider): ListedClient {
+  return { key, issuer, clientId };
+}
+
+function accountsBy(
+  sealer: Sealer,
+  { source, providers }: CheckedSettings,
+): ComponentSessions<never>["accountOf"] {
+  const isSourced = (key: string | undefined) =>
+    source !== undefined && !providers.some((one) => one.key === key);
+  return ({ iss, sub, provider }) =>
+    sealer.account(iss, sub, isSourced(provider) ? provider : undefined);
 }
 
 /** The cookie may change with each response. A session in the cookie itself has no id. */
@@ -130,7 +159,7 @@ function keyNamesOf(settings: CheckedSettings["settings"]): KeyNames {
 }
 
 function createOwnSessions(
-  { settings, providers }: CheckedSettings,
+  { settings, providers, source }: CheckedSettings,
   { options, clock, events }: ComponentParts<never>,
   { onStoreFailure, ...storage }: Storage,
 ): OwnSessions {
@@ -147,7 +176,9 @@ function createOwnSessions(
   };
   const bundled = createBundledSessions({
     ...stored,
-    keepIdToken: providers.some((one) => one.settings.logoutAtProvider !== false),
+    keepIdToken:
+      providers.some((one) => one.settings.logoutAtProvider !== false) ||
+      (source !== undefined && source.inherited.logoutAtProvider !== false),
     onEndsLost: () => events.log(logLine("ends_not_told")),
     cookieName,
     publicPath,

@@ -26,7 +26,9 @@ import { functionFailed, functionThrew, reasonLine } from "../events/log-lines.j
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
+import type { SessionRecord } from "../record/record.js";
 import type { WantedValidity } from "../record/token-validity.js";
+import type { IsProviderKnown } from "../sessions/session-entries.js";
 import type { SessionForTests } from "../sessions/session-for-tests.js";
 import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { lazily } from "../work/lazily.js";
@@ -39,6 +41,7 @@ import {
   type ComponentSessions,
   type OwnSessions,
 } from "./component-sessions.js";
+import { lateSource, type LateSource } from "./late-source.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
 
@@ -54,8 +57,13 @@ interface ApiFunctions {
 
 /** The running component. */
 export interface Component<FrameworkRequest extends object> extends EndpointContext, ApiFunctions {
-  /** The registration at the provider with this key. Undefined: there is no such provider. */
-  registrationAt(key: string | undefined): EndpointRegistration | undefined;
+  /**
+   * The registration at the provider with this key. Undefined: there is no such provider.
+   * @throws ProviderUnavailableError the source of providers fails, as a rejection
+   */
+  registrationAt(
+    key: string | undefined,
+  ): EndpointRegistration | undefined | Promise<EndpointRegistration | undefined>;
   /** The hostnames of the documents of all providers. */
   readonly documentHosts: readonly string[];
   readonly router: Router<FrameworkRequest>;
@@ -69,52 +77,67 @@ export interface Component<FrameworkRequest extends object> extends EndpointCont
   /** Resolves when no refresh and no revocation is running. Never rejects. */
   settled(): Promise<void>;
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
+  /** Undefined: all providers are in the list. */
+  readonly source: LateSource | undefined;
 }
 
 export function compose<FrameworkRequest extends object>(
   checked: CheckedSettings,
   parts: ComponentParts<FrameworkRequest>,
 ): Component<FrameworkRequest> {
-  const { settings, apis, findings, providers } = checked;
-  const sessions = createComponentSessions(checked, parts);
-  const { subjectSessions, own, names, ownForms, postedResponses, accountOf } = sessions;
+  const { settings, apis, findings } = checked;
+  // The reads of requests ask, after the composition.
+  const isProviderKnown: IsProviderKnown = (client) => source?.has(client) ?? false;
+  const sessions = createComponentSessions(checked, parts, isProviderKnown);
+  const { own, open, mayHaveSession, ...ofEndpoints } = sessions;
+  const { subjectSessions } = ofEndpoints;
   const tasks = new UnawaitedTasks();
-  const registrations = createRegistrations(checked, parts, { tasks, own });
-  const shared = sharedBy(registrations, { settings, subjectSessions, tasks, parts });
+  const { list: registrations, create } = createRegistrations(checked, parts, { tasks, own });
+  const source = sourceOf(checked, { ...parts, create, tasks });
+  const shared = sharedBy({ registrations, source }, { settings, subjectSessions, tasks, parts });
   const refresher = refresherOf(shared, settings);
   const policy = { ...settings, claimsVersion: shared.application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
   const revocations = createDelayedRevocations(parts.clock, tasks);
-  const pages = pagesOf(settings, sessions.mayHaveSession, parts);
-  loadNow([() => pages.load({ chooser: providers.length > 1 }), ...apiCode(apis)], tasks);
+  const pages = pagesOf(settings, mayHaveSession, parts);
+  loadNow([() => pages.load(choicesIn(checked)), ...apiCode(apis)], tasks);
   const context: EndpointContext = {
     ...shared,
+    ...ofEndpoints,
     settings,
     apis,
     findings,
     registrations,
-    names,
+    source,
     pages,
     access,
-    subjectSessions,
     revocations,
-    ownForms,
-    postedResponses,
-    accountOf,
     shutdown: parts.shutdown,
   };
-  const { publicPath } = settings;
   return {
     ...context,
-    router: createRouter(context, remembered(sessions.open, parts.endpointOpened)),
-    open: sessions.open,
+    source,
+    router: createRouter(context, remembered(open, parts.endpointOpened)),
+    open,
     streams: createPlaces(settings.streamsPerSession),
-    registrationAt: (key) => registrations.find((one) => one.key === key),
+    registrationAt: registrationsIn({ registrations, source }),
     documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),
-    ...apiFunctions(apis, { ...shared, policy, access, refresher, publicPath }),
+    ...apiFunctions(apis, { ...settings, ...shared, policy, access, refresher }),
     settled: () => settled(revocations, refresher),
     sessionForTests: (asked) => sessionForTests(asked, own, context),
   };
+}
+
+function sourceOf(
+  { source }: CheckedSettings,
+  parts: Parameters<typeof lateSource>[1],
+): LateSource | undefined {
+  return source && lateSource(source, parts);
+}
+
+interface KnownRegistrations {
+  readonly registrations: readonly EndpointRegistration[];
+  readonly source: LateSource | undefined;
 }
 
 /** What `shared` of a component is made from. */
@@ -127,18 +150,37 @@ interface SharedParts {
 
 /** What every access, refresh and endpoint of the component uses. */
 function sharedBy(
-  registrations: readonly EndpointRegistration[],
+  { registrations, source }: KnownRegistrations,
   { settings, subjectSessions, tasks, parts: { options, clock, events } }: SharedParts,
 ): OwnedAccessContext {
   const { hookTimeout, dataLimit } = settings;
+  const owners = new Owners(registrations, source);
+  const providerOf = (record: SessionRecord) => owners.of(record).provider;
   return {
-    owners: new Owners(registrations),
-    application: createApplication({ options, hookTimeout, dataLimit, clock, events }),
+    owners,
+    application: createApplication({ options, hookTimeout, dataLimit, clock, events, providerOf }),
     clock,
     events,
     orphanedTokens: orphanedTokensOf(settings, subjectSessions, clock),
     tasks,
   };
+}
+
+/** The pages on which a user may have to choose. */
+function choicesIn({ providers, source }: CheckedSettings): Parameters<Pages["load"]>[0] {
+  return {
+    chooser: providers.length > 1 || source !== undefined,
+    organization: source?.options.findByEmailDomain !== undefined,
+  };
+}
+
+function registrationsIn({
+  registrations,
+  source,
+}: KnownRegistrations): Component<never>["registrationAt"] {
+  return (key) =>
+    registrations.find((one) => one.key === key) ??
+    (key === undefined ? undefined : source?.find(key, "request"));
 }
 
 interface OwnedAccessContext extends AccessContext {
@@ -245,18 +287,17 @@ function apiFunctions(apis: ReadonlyMap<string, Api>, parts: ApiAccessParts): Ap
 async function sessionForTests(
   asked: SessionForTests,
   own: OwnSessions | undefined,
-  { settings, registrations, application, clock }: EndpointContext,
+  { settings, registrations, source, application, clock }: EndpointContext,
 ): Promise<readonly string[]> {
   if (own === undefined)
     throw new TypeError(
       'With `session: "host"`, the framework stores the sessions, so sign in through the application\'s routes (`signIn`).',
     );
   const { createSessionForTests } = await loadSessionForTests();
-  const registration = registrations.find(
-    ({ key }) => asked.provider === undefined || key === asked.provider,
-  );
-  if (registration === undefined)
-    throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
+  const registration =
+    registrations.find(({ key }) => asked.provider === undefined || key === asked.provider) ??
+    (asked.provider && (await source?.find(asked.provider, "session")));
+  if (!registration) throw new TypeError("signedInAs: `provider` isn't the key of a provider.");
   return createSessionForTests(asked, {
     ...registration.settings,
     sessions: own.bundled,

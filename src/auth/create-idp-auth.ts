@@ -1,5 +1,6 @@
 import { systemClock } from "../clock.js";
 import type { IdpAuthNames } from "../config/inferred-names.js";
+import { splitProviders } from "../config/provider-source.js";
 import { STARTUP_CHECKS } from "../config/startup-checks.js";
 import {
   ApiTokenError,
@@ -75,7 +76,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   const guardFindings: CheckParts["guardFindings"] = (providers, apis) => [
-    ...rules.findings(providers, apis),
+    ...rules.findings(providers, apis, splitProviders(options.providers).source !== undefined),
     ...proxies.findings(apis),
   ];
 

@@ -8,12 +8,22 @@ import { createSlots, slotsWithin, type Release } from "../work/slots.js";
  */
 const AT_PROVIDER = { limit: 50, patience: 2_000 };
 
+/**
+ * The concurrent requests at a provider from a source: so few that several of them that hang hold
+ * a part of all slots. Our decision.
+ */
+const AT_SOURCED_PROVIDER = 10;
+
 /** The concurrent requests at all providers: enough for several that hang. Our decision. */
 const ALL_SLOTS = 4 * AT_PROVIDER.limit;
 
 /** Returns what creates the slots of each provider, which are within those of all. */
-export function slotsFor(reason: string, clock: Clock): () => () => Promise<Release> {
+export function slotsFor(
+  reason: string,
+  clock: Clock,
+): (isSourced: boolean) => () => Promise<Release> {
   const slots = (limit: number) => createSlots({ ...AT_PROVIDER, limit, reason, clock });
   const common = slots(ALL_SLOTS);
-  return () => slotsWithin(slots(AT_PROVIDER.limit), common);
+  return (isSourced) =>
+    slotsWithin(slots(isSourced ? AT_SOURCED_PROVIDER : AT_PROVIDER.limit), common);
 }

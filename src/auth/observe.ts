@@ -9,8 +9,12 @@ export const OBSERVE: unique symbol = Symbol.for("idpauth.observe");
 
 /** A component that is being watched. */
 export interface Observed {
-  /** The keyed hash that stands for a user. @throws ConfigurationError */
-  userHash(issuer: string, subject: string): string;
+  /**
+   * The keyed hash that stands for a user.
+   * @param provider the key of the user's provider, if it has one
+   * @throws ConfigurationError
+   */
+  userHash(issuer: string, subject: string, provider: string | undefined): string;
   /** Stops watching. */
   stop(): void;
 }

@@ -1,11 +1,14 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import { epochSeconds, systemClock } from "../clock.js";
 import type { ApiTable } from "../config/api-options.js";
+import { splitProviders, type SourceOptions } from "../config/provider-source.js";
 import { readApis } from "../config/read-apis.js";
 import {
   readSettings,
   type CommonSettings,
   type ConfiguredProvider,
+  type ReadSourced,
+  type Settings,
 } from "../config/read-settings.js";
 import { runChecks, type FrameworkFacts as CheckedFacts } from "../config/startup-checks.js";
 import { storeMistake } from "../config/store-mistake.js";
@@ -39,9 +42,19 @@ export interface CheckedSettings {
   /** What all providers share. */
   readonly settings: CommonSettings;
   readonly providers: readonly ConfiguredProvider[];
+  /** Undefined: all providers are known. */
+  readonly source: CheckedSource | undefined;
   readonly apis: ApiTable["apis"];
   /** The warnings. */
   readonly findings: readonly Finding[];
+}
+
+/** A source of further providers. */
+export interface CheckedSource {
+  readonly options: SourceOptions;
+  readonly read: ReadSourced;
+  /** What each of its providers inherits. A setting that a provider must have is missing. */
+  readonly inherited: Partial<Settings>;
 }
 
 /** What the startup checks look at. */
@@ -64,14 +77,18 @@ export interface CheckParts {
 export function checkedSettings(parts: CheckParts): CheckedSettings {
   const { options, guardFindings } = parts;
   const { env = process.env, clock = systemClock, apis: apiOptions } = options;
+  const { list, source } = splitProviders(options.providers);
   const settingOptions = Object.fromEntries(
-    Object.entries(options).filter(([name]) => !OTHER_OPTIONS.includes(name)),
+    Object.entries({ ...options, providers: list }).filter(
+      ([name]) => !OTHER_OPTIONS.includes(name),
+    ),
   );
   const read = readSettings(settingOptions, env, {
     otherOptions: OTHER_OPTIONS,
     now: epochSeconds(clock),
+    hasSource: source !== undefined,
   });
-  const { settings, providers } = read;
+  const { settings, providers, readSourced, inherited } = read;
   const { apis, findings: ofApis } = readApis(apiOptions, providers, settings?.mountPath);
   const ofGuards = settings === undefined ? [] : [...guardFindings(providers, apis), ...ofApis];
   const findings = runChecks(
@@ -80,7 +97,13 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
   );
   if (settings === undefined || findings.some(({ severity }) => severity === "error"))
     throw new ConfigurationError(findings);
-  return { settings, providers, apis, findings };
+  return {
+    settings,
+    providers,
+    source: source && readSourced && inherited && { options: source, read: readSourced, inherited },
+    apis,
+    findings,
+  };
 }
 
 /** What the checks must know besides the settings. */

@@ -15,17 +15,17 @@ import {
  * What several providers violate together.
  *
  * @param common what was read without a provider's key
- * @param isRefused whether there are further providers, whose keys are wrong
+ * @param isOpen whether there may be further providers: from a source, or with refused keys
  */
 export function severalFindings(
   common: { readonly values: Values; readonly unset: ReadonlySet<SettingName> },
   providers: readonly { readonly key: string; readonly values: Values }[],
-  isRefused: boolean,
+  { isOpen }: { readonly isOpen: boolean },
 ): Finding[] {
   const findings: Finding[] = [];
   const { defaultProvider } = common.values;
   const keys = providers.map(({ key }) => key);
-  if (!isRefused && typeof defaultProvider === "string" && !keys.includes(defaultProvider))
+  if (!isOpen && typeof defaultProvider === "string" && !keys.includes(defaultProvider))
     findings.push(check("E027", unknownProvider(defaultProvider, keys)));
   const ignored = PROVIDER_SETTING_NAMES.filter(
     (name) => SETTINGS[name].per === "own" && !common.unset.has(name),

@@ -4,12 +4,14 @@ import { deepFreeze, isObject } from "../record/json.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
+import { sourcedFindings } from "./check-sourced-provider.js";
 import { named, providerCheck, type UnnamedFinding } from "./findings.js";
 import { PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import {
   SETTING_NAMES,
   settingNamesOf,
+  sourcedNamesOf,
   type SettingNames,
   type SettingText,
 } from "./setting-names.js";
@@ -68,6 +70,31 @@ export interface SettingsResult {
   /** Of each provider, also if `findings` contains an error. */
   readonly read: readonly ProviderReadings[];
   readonly findings: readonly Finding[];
+  /**
+   * Reads what a source returned for a key. Undefined without a source, or if `findings` contains an
+   * error.
+   */
+  readonly readSourced?: ReadSourced | undefined;
+  /** What providers from a source inherit. Undefined as `readSourced`. */
+  readonly inherited?: Partial<Settings> | undefined;
+}
+
+/** Reads the settings of a provider from a source. Never throws. */
+export type ReadSourced = (key: string, options: unknown) => SourcedReading;
+
+/** What was read of a provider from a source. */
+export interface SourcedReading {
+  /** Undefined if and only if `findings` contains an error. */
+  readonly provider: SourcedProvider | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** A provider from a source. */
+export interface SourcedProvider extends ConfiguredProvider {
+  readonly key: string;
+  /** Null: the provider says which addresses are verified. */
+  readonly emailDomains: readonly string[] | null;
+  readonly allowPrivateNetwork: boolean;
 }
 
 /** What was read of one provider, or of what all share. */
@@ -89,6 +116,8 @@ interface ReadOptions {
   readonly otherOptions?: readonly string[];
   /** Epoch seconds, for the setting that must not be in the future. Default: any time is past. */
   readonly now?: number;
+  /** Whether a source has further providers, so that the list may be empty. Default false. */
+  readonly hasSource?: boolean;
 }
 
 /**
@@ -98,52 +127,67 @@ interface ReadOptions {
 export function readSettings(
   options: SettingOptions = {},
   env: Environment = {},
-  { otherOptions = [], now = Infinity }: ReadOptions = {},
+  { otherOptions = [], now = Infinity, hasSource = false }: ReadOptions = {},
 ): SettingsResult {
   const common = readEach(ALL_SETTINGS, (name) => readShared(name, options, env));
+  if (hasSource && common.values.providers === null) common.values.providers = [];
   const { providers: accepted } = common.values;
   const isRefused = accepted === undefined;
   const keys = isRefused
     ? usableKeys(ownMember(options, "providers"), ownMember(env, SETTINGS.providers.env))
     : accepted;
+  const list = ownMember(options, "providers");
   const several = keys?.map((key) =>
-    readProvider(key, { options: ownMember(ownMember(options, "providers"), key), env }, common),
+    readProvider(key, { options: ownMember(list, key), env }, common),
   );
-  const read = several ?? [
-    { key: undefined, name: "", icon: undefined, names: SETTING_NAMES, ...common },
-  ];
+  const single = { key: undefined, name: "", icon: undefined, names: SETTING_NAMES, ...common };
+  const read = several ?? [single];
   // Without a usable key, no provider is known.
   const issuers = (read.length > 0 ? read : [common]).flatMap(({ values }) => values.issuer ?? []);
+  const unknown = unknownOptions(options, [...ALL_SETTINGS, ...otherOptions]);
   const findings = [
-    ...[...unknownOptions(options, [...ALL_SETTINGS, ...otherOptions]), ...common.findings].map(
-      (finding) => named(finding),
-    ),
+    ...[...unknown, ...common.findings].map((finding) => named(finding)),
     ...misspeltVariables(env, keys ?? [], isRefused),
     ...commonFindings(common.values, common.unset, { issuers, now }),
     ...(several === undefined
       ? singleFindings(common.values, common.unset).map((finding) => named(finding))
       : [
-          ...severalFindings(common, several, isRefused),
+          ...severalFindings(common, several, { isOpen: isRefused || hasSource }),
           ...several.flatMap((one) => one.findings),
         ]),
     ...(isRefused ? [] : sharedKeyFindings(read)),
   ];
   if (findings.some((finding) => finding.severity === "error"))
     return { settings: undefined, providers: [], read, findings };
-  const providers = read.map(({ key, name, icon, names, ...one }) => ({
-    key,
-    name,
-    icon,
-    names,
-    settings: complete(one),
-  }));
+  const providers = read.map(configured);
   const settings = several === undefined ? providers[0]?.settings : complete(common);
   return {
     settings,
     providers,
     read,
+    ...(hasSource && sourceReader(common)),
     findings: settings === undefined ? findings : [...findings, ...lifetimeFindings(settings)],
   };
+}
+
+function sourceReader(
+  common: Readings,
+): Required<Pick<SettingsResult, "inherited" | "readSourced">> {
+  return {
+    inherited: complete(common),
+    readSourced: (key, given) => readSourced(key, given, common),
+  };
+}
+
+function configured({
+  key,
+  name,
+  icon,
+  names,
+  ...one
+}: Pick<ConfiguredProvider, "key" | "name" | "icon" | "names"> &
+  Pick<Readings, "values" | "unset">): ConfiguredProvider {
+  return { key, name, icon, names, settings: complete(one) };
 }
 
 /**
@@ -156,8 +200,41 @@ function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): b
   return SETTINGS[setting].per === "inherited";
 }
 
-/** Reads the settings of one of several providers, in the place of those that all share. */
-function readProvider(key: string, { options, env }: Given, common: Readings) {
+const PROVIDER_OPTION_NAMES = [...PROVIDER_SETTING_NAMES, ...Object.keys(PROVIDER_LOOK)];
+const SOURCE_ONLY = ["emailDomains", "allowPrivateNetwork"];
+
+/** Reads the settings of a provider from a source: those that it has, and those that it inherits. */
+function readSourced(key: string, options: unknown, common: Readings): SourcedReading {
+  const read = readProvider(key, { options, env: {} }, common, sourcedNamesOf);
+  const [domains, isPrivate = false] = SOURCE_ONLY.map((option) => ownMember(options, option));
+  const own = { emailDomains: domains, allowPrivateNetwork: isPrivate };
+  const findings = [
+    ...read.findings,
+    ...sourcedFindings(read.values, own).map((finding) => named(finding, read.names)),
+  ];
+  if (findings.some(({ severity }) => severity === "error"))
+    return { provider: undefined, findings };
+  const provider = {
+    ...configured(read),
+    key,
+    emailDomains: (domains as readonly string[] | undefined) ?? null,
+    allowPrivateNetwork: isPrivate === true,
+  };
+  return { provider, findings };
+}
+
+/**
+ * Reads the settings of one of several providers, in the place of those that all share.
+ *
+ * @param namesOf returns how messages name the settings
+ */
+// eslint-disable-next-line @typescript-eslint/max-params -- the fourth is the source's alone.
+function readProvider(
+  key: string,
+  { options, env }: Given,
+  common: Readings,
+  namesOf?: typeof settingNamesOf,
+) {
   const read = (name: string, row: SettingRow, label: SettingText) =>
     readSetting({
       row,
@@ -180,20 +257,21 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
     (setting) =>
       given.unset.has(setting) && !common.unset.has(setting) && appliesTo(given, setting),
   );
-  const names = settingNamesOf(key, inherited);
+  const names = (namesOf ?? settingNamesOf)(key, inherited);
   const values = {
     ...common.values,
     ...given.values,
     ...Object.fromEntries(inherited.map((setting) => [setting, common.values[setting]])),
   };
+  const isInherited = (setting: SettingName) =>
+    (inherited as readonly SettingName[]).includes(setting);
   const unset = new Set([
     ...[...common.unset].filter((setting) => !isOfProviders(setting)),
-    ...[...given.unset].filter(
-      (setting) => !(inherited as readonly SettingName[]).includes(setting),
-    ),
+    ...[...given.unset].filter((setting) => !isInherited(setting)),
   ]);
+  const ownNames = namesOf === undefined ? [] : SOURCE_ONLY;
   const findings = [
-    ...unknownOptions(options, [...PROVIDER_SETTING_NAMES, ...Object.keys(PROVIDER_LOOK)]),
+    ...unknownOptions(options, [...PROVIDER_OPTION_NAMES, ...ownNames]),
     ...given.findings,
     ...[name, icon].flatMap((one) => one?.finding ?? []),
     ...(unset.has("issuer")
@@ -201,15 +279,12 @@ function readProvider(key: string, { options, env }: Given, common: Readings) {
       : []),
     ...providerFindings(values, unset),
   ].map((finding) => named(finding, names));
-  return {
-    key,
-    name: typeof name?.value === "string" ? name.value : key,
-    icon: typeof icon?.value === "string" ? icon.value : undefined,
-    names,
-    values,
-    unset,
-    findings,
-  };
+  const look = { name: textIn(name) ?? key, icon: textIn(icon) };
+  return { key, ...look, names, values, unset, findings };
+}
+
+function textIn(reading: Reading | undefined): string | undefined {
+  return typeof reading?.value === "string" ? reading.value : undefined;
 }
 
 function isOfProviders(setting: SettingName): boolean {

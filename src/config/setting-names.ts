@@ -47,6 +47,21 @@ export function settingNamesOf(
   return { key, label, env };
 }
 
+/** The names of the settings of a provider from a source, as `settingNamesOf`. */
+export function sourcedNamesOf(
+  key: string | undefined,
+  inherited: readonly SettingName[] = [],
+): SettingNames {
+  const isOwn = (name: SettingName) =>
+    SETTINGS[name].per !== undefined && !inherited.includes(name);
+  const own = (name: SettingName) => `\`${name}\``;
+  return {
+    key,
+    label: (name) => (isOwn(name) ? own(name) : SETTING_NAMES.label(name)),
+    env: (name) => (isOwn(name) ? own(name) : SETTING_NAMES.env(name)),
+  };
+}
+
 export function textWith(names: SettingNames, text: SettingText): string {
   return typeof text === "string" ? text : text(names);
 }

@@ -1,6 +1,7 @@
 // The options that are settings; provider-options.ts has those of a provider. `npm run docs` makes docs/reference/settings.md of these comments,
 // and fails if the last paragraph of one differs from its row in the table of settings.
 import type { OptionsPerProvider, ProviderOptions } from "./provider-options.js";
+import type { ProviderSource } from "./provider-source.js";
 
 /**
  * The settings that the code gives. They override the environment. `undefined` uses the
@@ -143,11 +144,17 @@ export interface SettingOptions<Provider extends string = string> extends Option
    * customers`. Each provider then has settings of its own, such as `IDP_PROVIDER_STAFF_ISSUER`. In
    * code, this is an object with the options of each provider under its key. A key has at most 31
    * lowercase letters, digits and hyphens, and starts with a letter. In the name of a variable, a
-   * hyphen becomes an underscore.
+   * hyphen becomes an underscore. Providers that aren't known at startup, such as one for each
+   * customer, come from a `providerSource`, alone or after the object, as `[{ … }, source]`.
    *
    * Default: one provider, with the settings below. Environment variable: `IDP_PROVIDERS`.
    */
-  readonly providers?: Readonly<Partial<Record<Provider, ProviderOptions>>> | null | undefined;
+  readonly providers?:
+    | Readonly<Partial<Record<Provider, ProviderOptions>>>
+    | ProviderSource
+    | readonly [list: Readonly<Record<string, ProviderOptions>>, source: ProviderSource]
+    | null
+    | undefined;
   /**
    * The key of the provider that a login uses if it doesn't request one.
    *

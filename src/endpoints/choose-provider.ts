@@ -5,22 +5,33 @@ import { single } from "../http/request.js";
 import type { BadParameter } from "../pages/failure-reply.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 
+/** The providers that a login may go to. */
+interface LoginProviders {
+  readonly providers: readonly EndpointRegistration[];
+  /** The login names none, and a source has further ones. */
+  readonly mayBeOther: boolean;
+}
+
 /**
  * Reads the providers that a login may go to, by its parameters `provider`, `iss` (OpenID Connect
- * Core section 4) and `api`. One: the login goes to it. Several: the user, or the script, chooses
- * one.
+ * Core section 4) and `api`. One: the login goes to it. Several, or none: the user, or the script,
+ * chooses one.
+ *
+ * @throws ProviderUnavailableError the source of providers fails
  */
-export function readProviders(
+export async function readProviders(
   own: URLSearchParams,
-  { registrations, settings, apis }: EndpointContext,
+  { registrations, source, settings, apis }: EndpointContext,
   bad: BadParameter[],
-): readonly EndpointRegistration[] {
+): Promise<LoginProviders> {
   const { value: key, repeated } = single(own, "provider");
   // One provider without a key is never chosen.
   if (key !== undefined && settings.providers !== null) {
-    const chosen = registrations.filter((one) => !repeated && one.key === key);
-    if (chosen.length === 0) bad.push({ name: "provider", options: settings.providers });
-    return chosen;
+    const chosen = repeated
+      ? undefined
+      : (registrations.find((one) => one.key === key) ?? (await source?.find(key, "request")));
+    if (chosen === undefined) bad.push({ name: "provider", options: settings.providers });
+    return named(chosen === undefined ? [] : [chosen]);
   }
   const iss = single(own, "iss");
   if (iss.value !== undefined) {
@@ -30,10 +41,28 @@ export function readProviders(
     const reason =
       "The parameter iss takes the issuer of the application's provider, or of one of them, and only once";
     if (chosen.length === 0) bad.push({ name: "iss", options: [], reason });
-    return chosen;
+    return named(chosen);
   }
   const preferred = apis.get(own.get("api") ?? "")?.provider ?? settings.defaultProvider;
-  return loginProviders(registrations, preferred);
+  if (source === undefined) return named(loginProviders(registrations, preferred));
+  // The list isn't all that there is.
+  const wanted =
+    preferred === null
+      ? undefined
+      : (registrations.find((one) => one.key === preferred) ??
+        (await source.find(preferred, "session")));
+  if (wanted !== undefined) return named([wanted]);
+  if (registrations.length === 0 && source.findByEmailDomain === undefined)
+    bad.push({
+      name: "provider",
+      options: [],
+      reason: "The parameter provider takes the key of your organization's provider",
+    });
+  return { providers: registrations, mayBeOther: true };
+}
+
+function named(providers: readonly EndpointRegistration[]): LoginProviders {
+  return { providers, mayBeOther: false };
 }
 
 interface ApiChoice {

@@ -2,15 +2,17 @@ import type { AccessContext } from "../access/access-context.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { Owners } from "../access/session-owner.js";
 import type { Api } from "../config/api-options.js";
+import type { SourceOptions } from "../config/provider-source.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
+import type { Subject } from "../record/identity.js";
 import type { KeyNames } from "../record/stored-form.js";
 import type { OwnForms } from "../sessions/form-proof.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { SealedParameter } from "../sessions/sealed-parameter.js";
-import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
+import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Release } from "../work/slots.js";
 import type { DelayedRevocations } from "./revocation-after-logout.js";
@@ -31,10 +33,31 @@ export interface EndpointRegistration extends Registration {
   readonly logouts: ProviderLogouts | undefined;
 }
 
+/** Further providers, which a source gives. */
+export interface EndpointSource {
+  /**
+   * Returns the registration at the provider with this key. Undefined: there is none.
+   *
+   * @param origin who has written the key
+   * @throws ProviderUnavailableError as a rejection
+   */
+  find(
+    key: string,
+    origin: "session" | "request",
+  ): EndpointRegistration | undefined | Promise<EndpointRegistration | undefined>;
+  /** Undefined: the application knows no organization by an e-mail address. */
+  readonly findByEmailDomain: SourceOptions["findByEmailDomain"];
+  /** The settings that turn endpoints on. Each provider can turn off its own. */
+  readonly inherited: Partial<Settings>;
+}
+
 /** The parts that all requests share. */
 export interface EndpointContext extends AccessContext {
   readonly settings: CommonSettings;
+  /** Those that are known at the start. */
   readonly registrations: readonly EndpointRegistration[];
+  /** Undefined: there are no others. */
+  readonly source: EndpointSource | undefined;
   readonly owners: Owners<EndpointRegistration>;
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;

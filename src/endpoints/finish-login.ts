@@ -13,7 +13,7 @@ import {
   withoutExchange,
   withoutLogin,
 } from "../record/pending-logins.js";
-import type { SessionRecord } from "../record/record.js";
+import { userIn, type SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import {
   isSilentFailure,
@@ -124,10 +124,11 @@ async function takeSteps(attempt: Attempt): Promise<Ending> {
 
 /** The only place that revokes tokens of a sign-in. */
 function settleTokens(
-  { context: { tasks, orphanedTokens }, registration: { provider }, issued, startedAt }: Attempt,
+  { context: { tasks, orphanedTokens }, registration, issued, startedAt }: Attempt,
   fate: Fate,
 ): void {
   if (issued === undefined) return;
+  const { provider } = registration;
   if (fate === "revoked") tasks.add(orphanedTokens.discard(provider, issued));
   // Without the session's key: whether another tab's sign-in has replaced it is checked before, and
   // here this one may have done so.
@@ -137,6 +138,7 @@ function settleTokens(
         key: "",
         tokens: issued,
         idInfo: issued.idInfo,
+        provider: registration.key,
         since: startedAt,
       }),
     );
@@ -220,7 +222,7 @@ async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
     refreshToken: credentials.refresh_token,
     idInfo,
   };
-  return signIn;
+  return { ...signIn, sourceKey: registration.sourceKey };
 }
 
 interface Accepted {
@@ -232,8 +234,9 @@ interface Accepted {
 async function decide(attempt: Attempt, { left, signIn }: Received): Promise<Accepted | Ending> {
   const { opened, context, login, postedName } = attempt;
   const { idInfo, userinfo, credentials } = signIn;
-  const data = dataOfSameUser(left, idInfo);
-  const decision = await context.application.signIn({ idInfo, userinfo, credentials }, data, {
+  const user = { idInfo, userinfo, credentials, provider: attempt.registration.key };
+  const data = dataOfSameUser(left, signIn);
+  const decision = await context.application.signIn(user, data, {
     request: opened.request,
     postedName,
   });
@@ -287,7 +290,7 @@ async function store(
     );
   }
   const verdict = judge(replaced, settings, startedAt);
-  if (!isSameUser(replaced.id_info, stored.id_info))
+  if (!isSameUser(userIn(replaced), userIn(stored)))
     tasks.add(application.signedOut("replaced", replaced));
   else if (verdict.kind === "ended") tasks.add(application.signedOut(verdict.reason, replaced));
   return { kind: "stored", record: stored };
@@ -330,7 +333,11 @@ function welcome(
 ): Ending {
   const { clock, events, settings } = context;
   return ending("stored", async () => {
-    await endSurplusSessions(record.id_info, opened.session.key, context);
+    await endSurplusSessions(
+      { claims: record.id_info, provider: registration.key },
+      opened.session.key,
+      context,
+    );
     events.emit("login", {
       ...identityOf(record.id_info, registration.key),
       duration: clock.monotonic() - started,

@@ -2,7 +2,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { ownParameters } from "../config/login-parameters.js";
 import { isOutage, ProviderRefusedError } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import type { Initiator } from "../http/initiator.js";
+import { initiatorOf, type Initiator } from "../http/initiator.js";
 import { isAuthority, parseUrl, type Origin } from "../http/redirects.js";
 import { redirect, json, type Reply } from "../http/reply.js";
 import { queryOf } from "../http/request.js";
@@ -29,6 +29,8 @@ import { loginInitiator, newLogin } from "./new-login.js";
 export const loadApiLogin = lazily(() => import("../record/stored-api-tokens.js"));
 /** Loaded at the start if a user may have to choose. */
 export const loadChooser = lazily(() => import("./provider-chooser.js"));
+/** Loaded at the start if a login may ask for the work email address. */
+export const loadOrganization = lazily(() => import("./organization.js"));
 
 /**
  * GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate
@@ -41,14 +43,19 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   // A parameter that the table of login parameters lacks has no effect.
   const own = ownParameters(query);
   const initiator = loginInitiator(opened, query, context);
-  // The page that offers another account passes a hint. A hint in a link of another site would
-  // choose the account.
+  // The pages that offer another account, or ask for the work email address, pass a hint, also in a
+  // login that another site began. A hint in a link of another site would choose the account.
   const names =
-    initiator === "own"
+    initiator === "own" || initiatorOf(request) === "own"
       ? [...new Set([...settings.loginParams, "login_hint"])]
       : settings.loginParams;
   const bad: BadParameter[] = [];
-  const providers = readProviders(own, context, bad);
+  const { providers, mayBeOther } = await readProviders(own, context, bad).catch(
+    (error: unknown) => {
+      events.failed("login", error);
+      throw error;
+    },
+  );
   const api = readApi(own, { context, providers }, bad);
   const wanted = readLoginParameters(query, names, bad);
   if (bad.length > 0) {
@@ -64,10 +71,15 @@ export async function login(opened: SessionRequest, context: EndpointContext): P
   const hop = response === "json" ? undefined : loginHop(opened, own, context);
   if (hop !== undefined) return hop;
   const [registration, ...others] = providers;
-  if (registration === undefined || others.length > 0) {
-    const { chooserFor } = await loadChooser();
+  const asksForEmail = mayBeOther && context.source?.findByEmailDomain !== undefined;
+  if (asksForEmail || registration === undefined || others.length > 0) {
     const isJson = response === "json";
-    return chooserFor(opened, context, { providers, passed, isJson, initiator });
+    const choice = { providers, passed, isJson, initiator };
+    const { chooserFor, keptParameters } = await loadChooser();
+    if (!asksForEmail) return chooserFor(opened, context, choice);
+    const { organizationFor } = await loadOrganization();
+    const kept = keptParameters(query, { passed, initiator });
+    return organizationFor(opened, context, { ...choice, kept });
   }
   return startLogin(opened, context, { ...wanted, own, origin, initiator, registration, api });
 }

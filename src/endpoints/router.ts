@@ -1,4 +1,5 @@
 import type { SessionRequest } from "../access/session-request.js";
+import { isSourceKey } from "../config/provider-source.js";
 import type { Settings } from "../config/read-settings.js";
 import { json, stylesheet, type AnyReply } from "../http/reply.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
@@ -7,9 +8,9 @@ import { lazily } from "../work/lazily.js";
 import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
-import { loadApiLogin, loadChooser, login } from "./login.js";
+import { loadApiLogin, loadChooser, loadOrganization, login } from "./login.js";
 import { endsAtProvider, loadLogoutAtProvider, logout } from "./logout.js";
-import { postedLogin } from "./posted-login.js";
+import { loadPostedEmail, postedLogin } from "./posted-login.js";
 import { refuseWithoutClick } from "./refuse-without-click.js";
 import { session } from "./session-probe.js";
 
@@ -46,7 +47,7 @@ function loadedNow(tasks: UnawaitedTasks, load: () => Promise<Endpoint>): Endpoi
   return async (opened, context) => (await endpoint())(opened, context);
 }
 
-interface EndpointRow {
+interface EndpointFacts {
   readonly methods: readonly string[];
   /** Whether a provider's settings allow POST. Absent: `methods` says so. */
   readonly postsWith?: (settings: Settings) => boolean;
@@ -59,8 +60,6 @@ interface EndpointRow {
     | "backchannelLogout"
     | "frontchannelLogout"
     | "privateKey";
-  /** Each of several providers has its own path: this one, a slash and its key. */
-  readonly perProvider?: true;
   /**
    * A GET has its effect only if a click of the user or a call of a script made it. `document`: nor
    * if a frame or an image did.
@@ -68,8 +67,20 @@ interface EndpointRow {
   readonly needsClick?: "navigation" | "document";
   /** A file: its path has no trailing slash. */
   readonly isAsset?: true;
+}
+
+interface SharedRow extends EndpointFacts {
+  readonly perProvider?: undefined;
+  readonly create: (context: EndpointContext) => Endpoint;
+}
+
+interface ProviderRow extends EndpointFacts {
+  /** Each of several providers has its own path: this one, a slash and its key. */
+  readonly perProvider: true;
   readonly create: (context: EndpointContext, registration: EndpointRegistration) => Endpoint;
 }
+
+type EndpointRow = SharedRow | ProviderRow;
 
 /** HEAD works where GET has no effect. */
 const READ = ["GET", "HEAD"];
@@ -89,8 +100,12 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
     // A form must work, too (OpenID Connect Core section 4).
     methods: ["GET", "POST"],
     needsClick: "navigation",
-    create({ registrations, apis, tasks }) {
-      if (registrations.length > 1) tasks.add(loadChooser());
+    create({ registrations, source, apis, tasks }) {
+      if (registrations.length > 1 || source !== undefined) tasks.add(loadChooser());
+      if (source?.findByEmailDomain !== undefined) {
+        tasks.add(loadOrganization());
+        tasks.add(loadPostedEmail());
+      }
       if (apis.size > 0) tasks.add(loadApiLogin());
       return (opened, context) =>
         opened.request.method === "POST" ? postedLogin(opened, context) : login(opened, context);
@@ -106,8 +121,9 @@ export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
   logout: {
     methods: GET,
     needsClick: "document",
-    create({ registrations, tasks }) {
-      if (registrations.some(endsAtProvider)) tasks.add(loadLogoutAtProvider());
+    create({ registrations, source, tasks }) {
+      if (registrations.some(endsAtProvider) || source?.inherited.logoutAtProvider)
+        tasks.add(loadLogoutAtProvider());
       return logout;
     },
   },
@@ -196,13 +212,19 @@ export function createRouter<FrameworkRequest>(
   const { mountPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
+  const sourced = createSourcedRoutes(context);
 
   async function respond(
     path: string,
     request: IdpRequest,
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
-    const route = routes.get(path);
+    let route = routes.get(path);
+    try {
+      if (route === undefined && sourced.has(path)) route = await sourced.find(path);
+    } catch (error) {
+      return outageReply(error, request, { pages });
+    }
     if (route === undefined)
       return failureReply({ code: "not_found" }, request, { pages, otherwise: "json" });
     const { method } = request;
@@ -231,7 +253,8 @@ export function createRouter<FrameworkRequest>(
       const path = pathOf(target);
       return (
         path === mountWithoutSlash ||
-        (path.startsWith(mountPath) && routes.has(path.slice(mountPath.length)))
+        (path.startsWith(mountPath) &&
+          (routes.has(path.slice(mountPath.length)) || sourced.has(path.slice(mountPath.length))))
       );
     },
     handle(request, raw) {
@@ -245,23 +268,95 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
-type Route = Pick<EndpointRow, "methods" | "needsClick"> & { readonly endpoint: Endpoint };
+/** The endpoints of the providers that a source gives. */
+interface SourcedRoutes {
+  /** Whether a path can be one of theirs. */
+  has(path: string): boolean;
+  /** Undefined: there is no such provider, or it has turned this endpoint off. */
+  find(path: string): Promise<Route | undefined>;
+}
+
+function createSourcedRoutes(context: EndpointContext): SourcedRoutes {
+  const { source, registrations } = context;
+  if (source === undefined) return { has: () => false, find: () => Promise.resolve(undefined) };
+  // Each keeps what it knows of running requests, as long as its provider is remembered.
+  const routesOf = new WeakMap<EndpointRegistration, Map<string, Route>>();
+  const parts = (path: string) => {
+    const [name = "", key = "", ...others] = path.replace(/\/$/, "").split("/");
+    const row = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined;
+    return row?.perProvider === true && others.length === 0 && isSourceKey(key)
+      ? { name, key, row }
+      : undefined;
+  };
+  return {
+    has: (path) => parts(path) !== undefined,
+    async find(path) {
+      const found = parts(path);
+      if (found === undefined || registrations.some(({ key }) => key === found.key))
+        return undefined;
+      const { name, key, row } = found;
+      const { setting } = row;
+      // The public key is the provider's own. The others the application turns on for all.
+      if (setting !== undefined && setting !== "privateKey" && !turnsOn(source.inherited, setting))
+        return undefined;
+      const registration = await source.find(key, "request");
+      if (registration === undefined || !isOn(row, registration)) return undefined;
+      const known = routesOf.get(registration) ?? new Map<string, Route>();
+      routesOf.set(registration, known);
+      const route = known.get(name) ?? routeOf(row, context, registration);
+      known.set(name, route);
+      return route;
+    },
+  };
+}
+
+function turnsOn(
+  settings: Partial<Settings>,
+  setting: NonNullable<EndpointFacts["setting"]>,
+): boolean {
+  return Boolean(settings[setting]);
+}
+
+function isOn({ setting }: EndpointFacts, { settings }: EndpointRegistration): boolean {
+  return setting === undefined || turnsOn(settings, setting);
+}
+
+function routeOf(
+  row: ProviderRow,
+  context: EndpointContext,
+  registration: EndpointRegistration,
+): Route {
+  const methods = row.postsWith?.(registration.settings) === false ? GET : row.methods;
+  return { ...row, methods, endpoint: row.create(context, registration) };
+}
+
+type Route = Pick<EndpointFacts, "methods" | "needsClick" | "isAsset"> & {
+  readonly endpoint: Endpoint;
+};
 
 /** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
 function endpoints(context: EndpointContext): ReadonlyMap<string, Route> {
+  const { registrations, source } = context;
+  const isShared = ({ setting }: SharedRow) =>
+    setting === undefined ||
+    registrations.some(({ settings }) => turnsOn(settings, setting)) ||
+    (source !== undefined && turnsOn(source.inherited, setting));
   return new Map(
     Object.entries(ENDPOINTS).flatMap(([path, row]) => {
-      const { setting, isAsset, perProvider, postsWith, create } = row;
-      const on = context.registrations.filter(
-        ({ settings }) => setting === undefined || Boolean(settings[setting]),
-      );
-      return (perProvider ? on : on.slice(0, 1)).flatMap((registration): [string, Route][] => {
-        const methods = postsWith?.(registration.settings) === false ? GET : row.methods;
-        const route = { ...row, methods, endpoint: create(context, registration) };
-        const { key } = registration;
-        const own = perProvider && key !== undefined ? `${path}/${key}` : path;
-        return (isAsset || own === "" ? [own] : [own, `${own}/`]).map((each) => [each, route]);
-      });
+      if (!row.perProvider)
+        return isShared(row) ? pathsOf(path, { ...row, endpoint: row.create(context) }) : [];
+      return registrations
+        .filter((registration) => isOn(row, registration))
+        .flatMap((registration) => {
+          const { key } = registration;
+          const own = key === undefined ? path : `${path}/${key}`;
+          return pathsOf(own, routeOf(row, context, registration));
+        });
     }),
   );
+}
+
+/** The paths of a route, of which a file has one. */
+function pathsOf(path: string, route: Route): [string, Route][] {
+  return (route.isAsset || path === "" ? [path] : [path, `${path}/`]).map((each) => [each, route]);
 }

@@ -9,7 +9,7 @@ import { json, redirect, script, type Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { TIME_FORMAT } from "../pages/texts.js";
-import { hasSubject, type Claims, userPayload } from "../record/identity.js";
+import { hasSubject, type Subject, userPayload } from "../record/identity.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
@@ -22,7 +22,7 @@ import { readForm } from "./posted-form.js";
  */
 export async function sessions(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = opened;
-  const { pages, subjectSessions, events, registrations } = context;
+  const { pages, subjectSessions, events, registrations, source } = context;
   try {
     const isPost = request.method === "POST";
     if (isPost && !isSameOrigin(request, origin))
@@ -33,9 +33,12 @@ export async function sessions(opened: SessionRequest, context: EndpointContext)
     // idpauth signs in no user without `iss` and `sub`.
     if (!hasSubject(user) || subjectSessions === undefined)
       return await failureReply({ code: "not_found" }, request, { pages, otherwise: "html" });
-    if (isPost) return await endSessions(opened, user, context);
-    const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
-    const provider = registrations.length > 1 ? outcome.owner.registration?.name : undefined;
+    const { iss, sub } = user;
+    const subject = { iss, sub, ...withoutUndefined({ provider: outcome.owner.provider }) };
+    if (isPost) return await endSessions(opened, subject, context);
+    const { sessions: listed, hasMore } = await subjectSessions.list(subject, session.key);
+    const isOneOfSeveral = registrations.length > 1 || source !== undefined;
+    const provider = isOneOfSeveral ? outcome.owner.registration?.name : undefined;
     const reply = isJson(opened)
       ? json({ sessions: listed.map(memberOf), has_more: hasMore })
       : await pages.sessions(
@@ -75,7 +78,7 @@ function memberOf({ id, label, signedInAt, lastActive, current }: ListedSession)
 
 async function endSessions(
   opened: SessionRequest,
-  user: Claims,
+  user: Subject,
   context: EndpointContext,
 ): Promise<Reply> {
   const { request, session } = opened;

@@ -8,6 +8,7 @@ import type { ClientState } from "../record/client-state.js";
 import { hasSubject, userPayload, type UserPayload } from "../record/identity.js";
 import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
+import { withoutUndefined } from "../record/without-undefined.js";
 import type { EndpointContext } from "./context.js";
 
 const NOBODY = { account: null, provider: null } as const;
@@ -34,7 +35,9 @@ export function clientState(
     authenticated: true,
     user: userPayload(claims),
     reason: null,
-    account: hasSubject(claims) ? accountOf(claims) : null,
+    account: hasSubject(claims)
+      ? accountOf({ iss: claims.iss, sub: claims.sub, ...withoutUndefined({ provider }) })
+      : null,
     provider: provider ?? null,
     ...limits,
     data: view === null ? null : application.clientData(view),

@@ -3,7 +3,7 @@ import { meetsStepUp } from "../record/authentication-strength.js";
 import type { SignIn } from "../record/credentials.js";
 import { isSameUser } from "../record/identity.js";
 import { mayFinish } from "../record/pending-logins.js";
-import type { SessionRecord } from "../record/record.js";
+import { userIn, type SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import {
   ending,
@@ -30,14 +30,14 @@ export function checkUser(
   const { opened, context, login, startedAt } = attempt;
   const { settings } = context;
   const isSignedIn = judge(left, settings, startedAt).kind !== "ended";
-  const isSame = isSameUser(left.id_info, signIn.idInfo);
+  const isSame = isSameUser(userIn(left), signIn);
   const mustAsk = isSignedIn ? !isSame : wasSignedOutByOtherSite(opened, settings);
   if (login.cross_site === true && mustAsk) {
     const present = isSignedIn ? (left.id_info ?? {}) : undefined;
     // Dropped: a revocation can end the other user's sessions in other browsers, too.
     return ending("dropped", () => askUser(attempt, present, signIn.idInfo));
   }
-  if (!mayFinish(left, login, signIn.idInfo)) {
+  if (!mayFinish(left, login, signIn)) {
     return refusal(attempt, {
       tokens: "revoked",
       reason: "another_user",

@@ -42,11 +42,17 @@ export interface Events {
     /**
      * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or
      * `acr` is not met. `provider_required`: the user signed in at another provider than its
-     * `provider`. `cross_origin`: a page of another origin may have sent the request (`auth.csrf`);
+     * `provider`. `provider_unknown`: its `provider` is a function, which named none that exists.
+     * `cross_origin`: a page of another origin may have sent the request (`auth.csrf`);
      * the event has no issuer and subject, because nothing was read.
      */
     readonly reason:
-      EndReason | "forbidden" | "step_up_required" | "provider_required" | "cross_origin";
+      | EndReason
+      | "forbidden"
+      | "step_up_required"
+      | "provider_required"
+      | "provider_unknown"
+      | "cross_origin";
   };
   /**
    * A session has ended by policy, by a logout at the provider, or because of too many sessions;

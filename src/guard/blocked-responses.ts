@@ -59,11 +59,16 @@ interface BlockedByOutage {
   readonly loginUrl?: string;
 }
 
-/** The user is signed in, but the route's `allow` did not return true. */
+/**
+ * The user is signed in, but the route's `allow` did not return true; or the route's `provider` is a
+ * function, which named no provider that exists.
+ */
 interface BlockedByRule {
   /** Also the name of the guard's response function for it. */
   readonly kind: "forbidden";
-  /** The default response: 403, as a page or as a problem document. */
+  /**
+   * The default response: 403, or 404 for such a provider, as a page or as a problem document.
+   */
   readonly reply: Reply;
 }
 

@@ -5,7 +5,12 @@ import { profileOf } from "../config/provider-profiles.js";
 import type { Settings } from "../config/read-settings.js";
 import { settingNamesOf } from "../config/setting-names.js";
 import type { Finding } from "../errors.js";
-import { needsAuthTime, providersOf, type GuardRule } from "../record/guard-requirements.js";
+import {
+  needsAuthTime,
+  providersOf,
+  type GuardRule,
+  type RouteRule,
+} from "../record/guard-requirements.js";
 
 /** A provider that users can sign in at. Without a key if it is the only one. */
 export interface KnownProvider {
@@ -20,7 +25,12 @@ export class DeclaredRules {
   /** The providers whose users need `auth_time`. Undefined: those of all providers. */
   readonly #withAuthTime = new Set<string | undefined>();
 
-  declare(rule: GuardRule): void {
+  declare({ provider, ...others }: RouteRule): void {
+    const rule: GuardRule = {
+      ...others,
+      // Only a request tells what a function returns.
+      ...(provider !== undefined && typeof provider !== "function" && { provider }),
+    };
     const keys = providersOf([rule]);
     for (const key of keys ?? []) this.#named.add(key);
     if (needsAuthTime(rule)) for (const key of keys ?? [undefined]) this.#withAuthTime.add(key);
@@ -34,11 +44,17 @@ export class DeclaredRules {
   /**
    * Nobody could pass the guard of a provider that does not exist. At a provider without `max_age`,
    * nobody might pass a route with `maxAge`.
+   *
+   * @param hasSource whether further providers exist, whose keys aren't known
    */
-  findings(providers: readonly KnownProvider[], apis: ReadonlyMap<string, Api>): Finding[] {
+  findings(
+    providers: readonly KnownProvider[],
+    apis: ReadonlyMap<string, Api>,
+    hasSource: boolean,
+  ): Finding[] {
     for (const { rules } of apis.values()) for (const rule of rules) this.declare(rule);
     const keys = providers.flatMap(({ key }) => key ?? []);
-    const unknown = [...this.#named].filter((key) => !keys.includes(key));
+    const unknown = hasSource ? [] : [...this.#named].filter((key) => !keys.includes(key));
     const withoutMaxAge = providers.filter(
       ({ key, settings }) => !profileOf(settings.issuer).stepUp.maxAge && this.needsAuthTime(key),
     );

@@ -1,6 +1,6 @@
 import type { IdpAuthNames } from "../config/inferred-names.js";
 import type { AnyReply, Reply } from "../http/reply.js";
-import type { GuardRule } from "../record/guard-requirements.js";
+import type { GuardRule, RouteRule } from "../record/guard-requirements.js";
 import type { Blocked } from "./blocked-responses.js";
 import { respondToBlocked, type AnyGuardResponses } from "./custom-responses.js";
 import { assertUsage, type Usage } from "./guard-usage.js";
@@ -65,11 +65,14 @@ export interface Guards<
   OwnClaims extends object = object,
   Data extends object = Record<string, unknown>,
   Names extends IdpAuthNames = IdpAuthNames,
+  FrameworkRequest = never,
 > {
   /** Lets only users pass who are signed in within the session limits. */
   readonly idpRequired: Middleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: OwnResponses & GuardRule<OwnClaims, Data, Names["provider"]>): Middleware;
+  idpRequiredWith(
+    route: OwnResponses & RouteRule<OwnClaims, Data, Names["provider"], FrameworkRequest>,
+  ): Middleware;
   /**
    * Protects against cross-site request forgery. A request that may change something gets 403
    * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have
@@ -92,8 +95,11 @@ export interface GateParts<FrameworkRequest extends object> {
   isClosing(): boolean;
   handle(raw: FrameworkRequest): Promise<AnyReply> | undefined;
   /** Undefined: the request may pass. */
-  guard(raw: FrameworkRequest, rule?: GuardRule): Promise<Blocked | undefined>;
-  declareGuard(options: GuardRule): void;
+  guard(
+    raw: FrameworkRequest,
+    rule?: RouteRule<object, Record<string, unknown>, string, FrameworkRequest>,
+  ): Promise<Blocked | undefined>;
+  declareGuard(options: RouteRule): void;
   /** The reply to a request that may be forged. Undefined: the request may pass. */
   csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
   /** Undefined: the request is no API's. */
@@ -115,7 +121,7 @@ export interface Gates<
    * @throws TypeError a value that the options cannot have
    */
   guard(
-    route: GuardRule<OwnClaims, Data, Names["provider"]> & AnyGuardResponses,
+    route: RouteRule<OwnClaims, Data, Names["provider"], FrameworkRequest> & AnyGuardResponses,
   ): Gate<FrameworkRequest>;
   /**
    * The guards that an adapter adds to its `auth` object.
@@ -123,7 +129,7 @@ export interface Gates<
    */
   guards<Middleware, OwnResponses>(
     middleware: (gate: Gate<FrameworkRequest>) => Middleware,
-  ): Guards<Middleware, OwnResponses, OwnClaims, Data, Names>;
+  ): Guards<Middleware, OwnResponses, OwnClaims, Data, Names, FrameworkRequest>;
 }
 
 /**
@@ -155,7 +161,9 @@ export function createGates<FrameworkRequest extends object>(
     respond: async (stopped, _args, respond) => respond(stopped.reply),
   });
 
-  function guardOf(route: GuardRule & AnyGuardResponses): Gate<FrameworkRequest> {
+  function guardOf(
+    route: RouteRule<object, Record<string, unknown>, string, FrameworkRequest> & AnyGuardResponses,
+  ): Gate<FrameworkRequest> {
     declareGuard(route);
     return {
       enter(raw, response) {

@@ -71,6 +71,7 @@ export function assertGuardOptions(options: unknown, taker: TakesRule = "idpRequ
   assertKnownKeys(options, taker);
   for (const [name, value] of Object.entries(options)) {
     const requirement = valueCheckOf(name);
+    if (name === "provider" && typeof value === "function" && taker === "idpRequiredWith") continue;
     if (requirement !== undefined) {
       const [is, allowed] = requirement;
       if (value === undefined) throw optionsError(taker, `nothing as \`${name}\``);

@@ -3,8 +3,9 @@ import type { SessionAccess, SignedIn, SignedOut } from "../access/session-acces
 import type { SessionRequest } from "../access/session-request.js";
 import type { EpochSeconds } from "../clock.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
-import { isOutage, thrownBy } from "../errors.js";
+import { isOutage, ProviderUnavailableError, thrownBy } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
+import { functionThrew } from "../events/log-lines.js";
 import { ownOrigin } from "../http/own-origin.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
@@ -19,6 +20,8 @@ import {
   stepUpOf,
   type GuardedUser,
   type GuardRule,
+  type ProviderOf,
+  type RouteRule,
   type RuleRequirement,
 } from "../record/guard-requirements.js";
 import { userPayload } from "../record/identity.js";
@@ -40,6 +43,11 @@ type GuardedRegistration = Registration & { readonly settings: Settings };
 interface GuardedComponent {
   readonly settings: CommonSettings;
   readonly registrations: readonly GuardedRegistration[];
+  /**
+   * The registration at the provider with this key.
+   * @throws ProviderUnavailableError as a rejection
+   */
+  registrationAt(key: string): unknown;
   readonly pages: Pages;
   readonly access: SessionAccess;
   readonly events: EventHub;
@@ -88,7 +96,10 @@ export interface RequestGuard<FrameworkRequest extends object> {
    *
    * @throws TypeError the rule has an unknown key, which nothing checks
    */
-  guard(raw: FrameworkRequest, rule?: GuardRule): Promise<Blocked | undefined>;
+  guard(
+    raw: FrameworkRequest,
+    rule?: RouteRule<object, Record<string, unknown>, string, FrameworkRequest>,
+  ): Promise<Blocked | undefined>;
   readonly guardOpened: GuardOpened;
   /** The reply to a request that may be forged. Undefined: the request may pass. */
   csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
@@ -145,13 +156,42 @@ export function createGuard<FrameworkRequest extends object>({
     return undefined;
   }
 
+  /** As `decide`, for a rule whose provider the request tells. */
+  async function decideAt(
+    raw: FrameworkRequest,
+    { provider, ...rule }: RouteRule<object, Record<string, unknown>, string, FrameworkRequest>,
+    observation: Observation | undefined,
+  ): Promise<Blocked | undefined> {
+    const component = ready();
+    let key: string | undefined;
+    try {
+      key = await keyOf(provider as ProviderOf<FrameworkRequest>, raw, component);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      observation?.note({ outcome: "unavailable" });
+      const where = { request: adapter.request(raw), origin: undefined };
+      return blockedByOutage(where, { error, provider: undefined }, component);
+    }
+    if (key === undefined) return unknownProvider(adapter.request(raw), component, observation);
+    return decide(ofFramework, raw, { rules: [{ ...rule, provider: key }], observation });
+  }
+
+  function decideFor(
+    raw: FrameworkRequest,
+    rule: RouteRule<object, Record<string, unknown>, string, FrameworkRequest>,
+    observation: Observation | undefined,
+  ): Promise<Blocked | undefined> {
+    return typeof rule.provider === "function"
+      ? decideAt(raw, rule, observation)
+      : decide(ofFramework, raw, { rules: [rule as GuardRule], observation });
+  }
+
   return {
     /** Runs for every guarded request: no closure and no further promise if nothing watches. */
     guard(raw, rule = NO_RULE) {
-      if (events.observer === undefined)
-        return decide(ofFramework, raw, { rules: [rule], observation: undefined });
+      if (events.observer === undefined) return decideFor(raw, rule, undefined);
       return events.run(GUARD, (observation) =>
-        noted(decide(ofFramework, raw, { rules: [rule], observation }), observation),
+        noted(decideFor(raw, rule, observation), observation),
       );
     },
     guardOpened: (opened, rules) =>
@@ -166,6 +206,42 @@ export function createGuard<FrameworkRequest extends object>({
       events.emit("blocked", { reason: "cross_origin" });
       return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
     },
+  };
+}
+
+/**
+ * Returns the key of the provider that a request is for. Undefined: there is no such provider.
+ *
+ * @throws ProviderUnavailableError the function throws, or the source of providers fails
+ */
+async function keyOf<FrameworkRequest>(
+  providerOf: ProviderOf<FrameworkRequest>,
+  raw: FrameworkRequest,
+  { events, registrationAt }: GuardedComponent,
+): Promise<string | undefined> {
+  let key: unknown;
+  try {
+    key = await providerOf(raw);
+  } catch (cause) {
+    events.log(functionThrew("provider", cause));
+    throw new ProviderUnavailableError("provider_source", { cause });
+  }
+  if (typeof key !== "string") return undefined;
+  return (await registrationAt(key)) === undefined ? undefined : key;
+}
+
+/** What a request gets whose rule names no provider. */
+async function unknownProvider(
+  request: IdpRequest,
+  { events, pages }: GuardedComponent,
+  observation: Observation | undefined,
+): Promise<Blocked> {
+  observation?.note({ outcome: "provider_unknown" });
+  events.emit("blocked", { reason: "provider_unknown" });
+  const failure = { code: "not_found" } as const;
+  return {
+    kind: "forbidden",
+    reply: await failureReply(failure, request, { pages, otherwise: "json" }),
   };
 }
 

@@ -31,6 +31,12 @@ export interface LoginUrlOptions<Provider extends string = string> {
   readonly provider?: Provider | undefined;
 }
 
+interface LoginUrlParts {
+  readonly settings: CommonSettings;
+  /** Whether a login may name this key. */
+  readonly isProvider: (key: string) => boolean;
+}
+
 /**
  * Returns the path and query of a login.
  *
@@ -38,11 +44,11 @@ export interface LoginUrlOptions<Provider extends string = string> {
  */
 export function loginUrlFor(
   request: IdpRequest,
-  settings: CommonSettings,
+  { settings, isProvider }: LoginUrlParts,
   { returnTo, params = {}, provider }: LoginUrlOptions = {},
 ): string {
   const origin = ownOrigin(request, settings);
-  if (provider !== undefined && settings.providers?.includes(provider) !== true)
+  if (provider !== undefined && !isProvider(provider))
     throw new TypeError("loginUrl: `provider` isn't the key of a provider.");
   const parameters = {
     ...withoutUndefined({ provider }),

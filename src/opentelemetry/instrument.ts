@@ -43,7 +43,7 @@ export function instrument(
     createObserver({
       tracer: tracerProvider.getTracer("idpauth"),
       instruments,
-      hashOf: userHash ? (issuer, subject) => observed.userHash(issuer, subject) : undefined,
+      hashOf: userHash ? (...user) => observed.userHash(...user) : undefined,
     }),
   );
   const stopCounting = countEvents(auth, instruments);

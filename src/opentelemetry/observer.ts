@@ -17,7 +17,8 @@ export interface ObserverParts {
   readonly tracer: Tracer;
   readonly instruments: Instruments;
   /** Returns what stands for a user in spans. Undefined: nothing does. */
-  readonly hashOf: ((issuer: string, subject: string) => string) | undefined;
+  readonly hashOf:
+    ((issuer: string, subject: string, provider: string | undefined) => string) | undefined;
 }
 
 /** Makes a span of each operation, and records how long it took. */
@@ -77,10 +78,10 @@ class WatchedOperation implements Observation {
 
   note(facts: Facts): void {
     addFacts(this.#labels, facts);
-    const { issuer, subject } = facts.identity ?? {};
+    const { issuer, subject, provider } = facts.identity ?? {};
     const { hashOf } = this.#parts;
     if (hashOf === undefined || issuer === undefined || subject === undefined) return;
-    attempt(() => this.#span.setAttribute("enduser.pseudo.id", hashOf(issuer, subject)));
+    attempt(() => this.#span.setAttribute("enduser.pseudo.id", hashOf(issuer, subject, provider)));
   }
 
   failed(error: unknown): void {

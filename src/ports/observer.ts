@@ -35,6 +35,8 @@ export interface Identity {
   readonly issuer?: string;
   /** The user's `sub`. */
   readonly subject?: string;
+  /** The key of the user's provider, if it has one. */
+  readonly provider?: string;
 }
 
 /** An operation that is being watched. */

@@ -2,7 +2,7 @@
  * The application's own JSON in a session: the check of its values, the changes to the record, and
  * whose sign-in keeps it.
  */
-import { isSameUser, type IdInfo } from "./identity.js";
+import { isSameUser, type IdentifiedUser } from "./identity.js";
 import {
   isObject,
   isPlainObject,
@@ -11,7 +11,7 @@ import {
   ownProperties,
   type JsonObject,
 } from "./json.js";
-import type { SessionRecord } from "./record.js";
+import { userIn, type SessionRecord } from "./record.js";
 
 /**
  * Returns a copy of a value that JSON can represent exactly: plain objects, arrays, strings, finite
@@ -104,12 +104,15 @@ export function withData(record: SessionRecord, data: JsonObject): SessionRecord
  * Whether what the application keeps in a session stays when this user signs in to it. Another user
  * must not get it.
  */
-export function keepsData(record: SessionRecord | undefined, user: IdInfo | undefined): boolean {
-  return isSameUser(record?.id_info, user);
+export function keepsData(record: SessionRecord | undefined, user: IdentifiedUser): boolean {
+  return record !== undefined && isSameUser(userIn(record), user);
 }
 
 /** The application's data in a session of this user. Undefined: none, or it is another user's. */
-export function dataOfSameUser(record: SessionRecord, user: IdInfo): JsonObject | undefined {
+export function dataOfSameUser(
+  record: SessionRecord,
+  user: IdentifiedUser,
+): JsonObject | undefined {
   return keepsData(record, user) ? record.idp_state.data : undefined;
 }
 

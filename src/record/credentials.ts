@@ -67,6 +67,8 @@ export interface Identity {
 
 /** Tokens of a finished sign-in whose ID token has been verified. */
 export interface SignIn extends Identity {
+  /** The key of the provider, if a source gave it. */
+  readonly sourceKey?: string | undefined;
   readonly credentials: Credentials;
   /** The verified ID token itself. */
   readonly idToken: string;

@@ -9,12 +9,8 @@ import {
 import type { SessionRecord } from "./record.js";
 import type { Session } from "./session-view.js";
 
-/** What a guarded route requires besides a signed-in user. */
-export interface GuardRule<
-  OwnClaims extends object = object,
-  Data extends object = Record<string, unknown>,
-  Provider extends string = string,
-> {
+/** What a route requires of a signed-in user, whichever provider it is for. */
+interface UserRule<OwnClaims extends object, Data extends object> {
   /**
    * Only `true` lets the user pass; anything else is 403. An error goes to the framework's error
    * handling.
@@ -30,12 +26,45 @@ export interface GuardRule<
    * required.
    */
   readonly acr?: string | readonly string[];
+}
+
+/** What a guarded route requires besides a signed-in user. */
+export interface GuardRule<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+  Provider extends string = string,
+> extends UserRule<OwnClaims, Data> {
   /**
    * The key of the provider that the user must have signed in at, or a list of which one is
    * required. Others are sent to a login at the first. Only with several providers.
    */
   readonly provider?: Provider | readonly Provider[];
 }
+
+/**
+ * A rule whose provider can depend on the request.
+ *
+ * @typeParam FrameworkRequest what the functions of `auth` take
+ */
+export interface RouteRule<
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+  Provider extends string = string,
+  FrameworkRequest = never,
+> extends UserRule<OwnClaims, Data> {
+  /**
+   * As of a `GuardRule`, or a function that returns the key of the provider for a request: of the
+   * customer whose page it is, for example. If there is no such provider, the response is 404. If
+   * the function throws, it is 503.
+   */
+  readonly provider?: Provider | readonly Provider[] | ProviderOf<FrameworkRequest>;
+}
+
+/** Returns the key of the provider that a request is for. Undefined: there is none. */
+export type ProviderOf<FrameworkRequest> = {
+  // As a method, so that an `auth` object extends one whose types are less known.
+  method(request: FrameworkRequest): string | undefined | Promise<string | undefined>;
+}["method"];
 
 /** Whether a value is allowed, and which ones are. */
 export type ValueCheck = readonly [is: (value: unknown) => boolean, allowed: string];

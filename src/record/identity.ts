@@ -52,17 +52,24 @@ export function userPayload(idInfo: IdInfo | undefined): UserPayload {
  * another type, is null.
  */
 export interface SessionUser extends UserPayload {
-  /** The subject (`sub`): identifies the user at this provider, and never changes. */
+  /** The subject (`sub`): identifies the user at the provider, and never changes. */
   readonly id: string;
   /** Null: the provider sent neither a boolean nor one as text, as Apple and Cognito do. */
   readonly email_verified: boolean | null;
+  /**
+   * The key of the provider, without which `id` names nobody where there are several. Absent: the
+   * application has one provider, without a key.
+   */
+  readonly provider?: string;
 }
 
-export function sessionUser(claims: Claims): SessionUser {
+/** @param provider the key of the user's provider, if it has one */
+export function sessionUser(claims: Claims, provider?: string): SessionUser {
   return {
     id: claims.sub,
     ...userPayload(claims),
     email_verified: truthOrNull(claims.email_verified),
+    ...(provider !== undefined && { provider }),
   };
 }
 
@@ -84,6 +91,19 @@ export interface Claims extends IdInfo {
   readonly sub: string;
 }
 
+/** What identifies a user: two claims (OpenID Connect Core section 5.7), and the provider. */
+export interface Subject {
+  /** The issuer of the user's ID token. */
+  readonly iss: string;
+  /** Unique at that issuer, and never given to another user. */
+  readonly sub: string;
+  /**
+   * The key of the user's provider. Required with a source of providers, whose customers can name
+   * any issuer. Otherwise without it: the user at each provider with this issuer.
+   */
+  readonly provider?: string;
+}
+
 /** Whether the claims identify a user: `iss` and `sub` are strings and not empty. */
 export function hasSubject(claims: IdInfo | undefined): claims is Claims {
   return isText(claims?.iss) && isText(claims.sub);
@@ -97,9 +117,24 @@ export function claimsWithOutput(claims: Claims, output: JsonObject | undefined)
   return { ...claims, ...output, iss: claims.iss, sub: claims.sub };
 }
 
-/** Whether both sets of claims identify the same user. */
-export function isSameUser(one: IdInfo | undefined, other: IdInfo | undefined): boolean {
-  return hasSubject(one) && one.iss === other?.iss && one.sub === other.sub;
+/**
+ * Whether both are the same user: issuer and subject, and the key of a provider from a source, since
+ * a customer can name any issuer.
+ */
+export function isSameUser(one: IdentifiedUser, other: IdentifiedUser): boolean {
+  return (
+    hasSubject(one.idInfo) &&
+    one.idInfo.iss === other.idInfo?.iss &&
+    one.idInfo.sub === other.idInfo.sub &&
+    one.sourceKey === other.sourceKey
+  );
+}
+
+/** A user as a sign-in or a session knows one. */
+export interface IdentifiedUser {
+  readonly idInfo?: IdInfo | undefined;
+  /** The key of the user's provider, if a source gave it. */
+  readonly sourceKey?: string | undefined;
 }
 
 export function isText(value: unknown): value is string {

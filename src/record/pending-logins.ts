@@ -2,10 +2,11 @@
 import type { EpochSeconds } from "../clock.js";
 import { dataOfSameUser, type Review } from "./application-data.js";
 import type { SignIn } from "./credentials.js";
-import { isSameUser, type IdInfo } from "./identity.js";
+import { isSameUser, type IdentifiedUser, type IdInfo } from "./identity.js";
 import { ownProperties } from "./json.js";
 import {
   RECORD_VERSION,
+  userIn,
   type PendingLogin,
   type PrivateState,
   type SessionRecord,
@@ -118,8 +119,12 @@ export function isUsedState(record: SessionRecord, stateHash: string): boolean {
  *
  * @param record the record that the login was removed from
  */
-export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: IdInfo): boolean {
-  return login.carried === undefined || isSameUser(record.id_info, idInfo);
+export function mayFinish(
+  record: SessionRecord,
+  login: PendingLogin,
+  user: IdentifiedUser,
+): boolean {
+  return login.carried === undefined || isSameUser(userIn(record), user);
 }
 
 /** A sign-in that the application's code has accepted. */
@@ -146,10 +151,9 @@ export function signedIn(
   { signIn, login, now, stampsActivity, review = {} }: AcceptedSignIn,
 ): SessionRecord {
   const { claims, changeData } = review;
-  const data = dataOfSameUser(record, signIn.idInfo);
+  const data = dataOfSameUser(record, signIn);
   const { logins: before, used } = record.idp_state;
-  const askedBefore =
-    (isSameUser(record.id_info, signIn.idInfo) && record.idp_state.asked_apis) || [];
+  const askedBefore = (isSameUser(userIn(record), signIn) && record.idp_state.asked_apis) || [];
   const logins = before?.map((other) => ({ ...other, carried: true as const }));
   return withoutUndefined({
     credentials: signIn.credentials,
@@ -165,6 +169,7 @@ export function signedIn(
       logins,
       used,
       issuer: login.issuer,
+      provider: signIn.sourceKey,
       access_token_expires_at: signIn.accessTokenExpiresAt,
       tokens_received_at: signIn.receivedAt,
       ...stateOfSignIn(signIn.idInfo),

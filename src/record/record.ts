@@ -1,7 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
 import type { StepUp } from "./authentication-strength.js";
 import type { Credentials } from "./credentials.js";
-import type { IdInfo } from "./identity.js";
+import type { IdentifiedUser, IdInfo } from "./identity.js";
 import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
 
 /** What a login asks for: enough to begin the same login again. */
@@ -124,6 +124,11 @@ export interface PrivateState {
   readonly dropped_token?: string;
   /** The issuer that signed this user in. */
   readonly issuer?: string;
+  /**
+   * The key of the provider that signed this user in, if a source gave it. Absent: the provider is
+   * in the list.
+   */
+  readonly provider?: string;
   /** The application's own data. */
   readonly data?: JsonObject;
   /** The output of the application's claims schema. */
@@ -191,6 +196,11 @@ export function withoutIdToken(record: SessionRecord): SessionRecord {
 
 export const RECORD_VERSION = 1;
 
+/** The user whose session it is. */
+export function userIn({ id_info: idInfo, idp_state: state }: SessionRecord): IdentifiedUser {
+  return { idInfo, sourceKey: state.provider };
+}
+
 /**
  * The provider and client that sessions belong to. No two providers of one application have the
  * same.
@@ -198,17 +208,31 @@ export const RECORD_VERSION = 1;
 export interface ClientIdentity {
   readonly issuer: string;
   readonly clientId: string;
+  /**
+   * The provider's key, if a source gave it. Customers type the issuer and the client ID of such a
+   * provider, so only the key tells one customer's users from another's.
+   */
+  readonly sourceKey?: string | undefined;
+}
+
+/** The clients whose sessions an application reads. */
+export interface KnownClients {
+  /** Those that are known at the start. */
+  readonly clients: readonly ClientIdentity[];
+  /** Whether a source gives further ones. Default false. */
+  readonly hasSource?: boolean;
 }
 
 /**
- * Returns the client that a signed-in record belongs to. Undefined: it is of another mount, whose
- * cookie value must not sign the user in here, or of a provider that the settings no longer
- * contain.
+ * Returns the client of the list that a signed-in record belongs to. Undefined: it is of another
+ * mount, whose cookie value must not sign the user in here, of a provider that the settings no
+ * longer contain, or of one from a source.
  */
 export function clientOf<Client extends ClientIdentity>(
-  { credentials, idp_state: { issuer } }: SessionRecord,
+  { credentials, idp_state: { issuer, provider } }: SessionRecord,
   clients: readonly Client[],
 ): Client | undefined {
+  if (provider !== undefined) return undefined;
   // A loop, because each guarded request calls it twice.
   for (const client of clients)
     if (
@@ -219,9 +243,25 @@ export function clientOf<Client extends ClientIdentity>(
   return undefined;
 }
 
+/**
+ * Returns the client that a signed-in record belongs to. That of a provider from a source is what
+ * the record says: whether the source still has it is for the session's read.
+ */
+export function knownClientOf(
+  record: SessionRecord,
+  { clients, hasSource = false }: KnownClients,
+): ClientIdentity | undefined {
+  const { issuer, provider: sourceKey } = record.idp_state;
+  if (sourceKey === undefined) return clientOf(record, clients);
+  const clientId = record.credentials?.client_id;
+  return !hasSource || clientId === undefined || issuer === undefined
+    ? undefined
+    : { issuer, clientId, sourceKey };
+}
+
 /** Whether these clients can use a record: it is of one of them, or nobody has signed in yet. */
-export function isOfClients(record: SessionRecord, clients: readonly ClientIdentity[]): boolean {
-  return record.credentials === undefined || clientOf(record, clients) !== undefined;
+export function isOfClients(record: SessionRecord, known: KnownClients): boolean {
+  return record.credentials === undefined || knownClientOf(record, known) !== undefined;
 }
 
 const KEYS = [

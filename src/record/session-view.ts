@@ -79,7 +79,7 @@ export function sessionView(
   // The record was read before this access moved the stamp.
   const left = untilEnd(isStamped ? { ...record, idp_last_active: now } : record, policy, now);
   return deepFreeze({
-    ...identityIn(record, claims),
+    ...identityIn(record, claims, provider),
     ...withoutUndefined({ provider }),
     signedInAt: Number.isFinite(record.idp_login_at) ? (record.idp_login_at as EpochSeconds) : null,
     lastActive: isStamped ? now : null,
@@ -90,18 +90,20 @@ export function sessionView(
 /** The part of a session that its times do not change. Null as for `sessionView`. */
 export function sessionIdentity(
   record: SessionRecord,
+  provider: string | undefined,
 ): Pick<Session, "user" | "claims" | "data"> | null {
   const claims = record.id_info;
-  return hasSubject(claims) ? deepFreeze(identityIn(record, claims)) : null;
+  return hasSubject(claims) ? deepFreeze(identityIn(record, claims, provider)) : null;
 }
 
 function identityIn(
   record: SessionRecord,
   claims: Claims,
+  provider: string | undefined,
 ): Pick<Session, "user" | "claims" | "data"> {
   const { claims: output, data = {} } = record.idp_state;
   return {
-    user: sessionUser(claims),
+    user: sessionUser(claims, provider),
     claims: viewOf(claimsWithOutput(claims, output), Object.isFrozen(claims)),
     data: viewOf(data, Object.isFrozen(data)),
   };

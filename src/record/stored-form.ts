@@ -137,6 +137,7 @@ const isPrivateState = objectOf({
   userinfo_claims: optional(listOf(isString)),
   dropped_token: optional(isText),
   issuer: optional(isString),
+  provider: optional(isText),
   data: optional(isApplicationData),
   claims: optional(isApplicationData),
   claims_version: optional(isString),

@@ -25,6 +25,7 @@ import { createOldTraces, type OldTraces } from "./old-traces.js";
 import { createSessionEndWatch, type SessionEndWatch } from "./session-end-watch.js";
 import {
   createSessionEntries,
+  isGone,
   type Found,
   type SessionEntries,
   type Handle,
@@ -335,6 +336,14 @@ class BundledSession implements UserSession {
       // no session.
       if (loaded.kind === "replaced") continue;
       if (found === undefined) return undefined;
+      if (
+        found.record.idp_state.provider !== undefined &&
+        (await isGone(found.record, this.#parts.options.isProviderKnown))
+      ) {
+        this.endedBy = "provider_removed";
+        this.#unreadable = handle;
+        return undefined;
+      }
       this.#handle = handle;
       this.#known = found;
       return found.record;

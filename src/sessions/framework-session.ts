@@ -14,6 +14,7 @@ import { isObject } from "../record/json.js";
 import {
   EMPTY_RECORD,
   isOfClients,
+  userIn,
   withoutIdToken,
   withoutInherited,
   type SessionRecord,
@@ -21,7 +22,7 @@ import {
 import type { PolicySettings } from "../record/session-policy.js";
 import { parseRecord, storedKeys } from "../record/stored-form.js";
 import { createSessionEndWatch, type SessionEndWatch, type Looked } from "./session-end-watch.js";
-import type { SessionEntriesOptions } from "./session-entries.js";
+import { isGone, type SessionEntriesOptions } from "./session-entries.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {
@@ -50,7 +51,7 @@ export interface FrameworkSession {
 
 export interface FrameworkSessionsOptions extends Pick<
   SessionEntriesOptions,
-  "clock" | "names" | "clients" | "namesProviders" | "debug"
+  "clock" | "names" | "clients" | "hasSource" | "isProviderKnown" | "namesProviders" | "debug"
 > {
   readonly policy: PolicySettings;
   /** Called after every failed operation of the middleware. */
@@ -106,6 +107,8 @@ class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
   seen: SeenSession | undefined;
+  /** A source no longer has the provider. */
+  #isProviderGone = false;
   readonly #framework: FrameworkSession;
   readonly #options: FrameworkSessionsOptions;
   readonly #turns: Turns;
@@ -124,17 +127,23 @@ class SessionInFramework implements UserSession {
   }
 
   get endedBy(): "provider_removed" | undefined {
-    const { namesProviders, names, clients } = this.#options;
+    const { namesProviders, names } = this.#options;
+    if (this.#isProviderGone) return "provider_removed";
     const record = namesProviders ? parseRecord(this.#framework.data, names) : undefined;
-    return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
+    return record === undefined || isOfClients(record, this.#options)
+      ? undefined
+      : "provider_removed";
   }
 
   get removedKey(): string | undefined {
     return this.endedBy === undefined ? undefined : this.key;
   }
 
-  read(): Promise<SessionRecord | undefined> {
-    return Promise.resolve(this.#parse(this.#framework.data));
+  async read(): Promise<SessionRecord | undefined> {
+    const record = this.#parse(this.#framework.data);
+    this.#isProviderGone =
+      record !== undefined && (await isGone(record, this.#options.isProviderKnown));
+    return this.#isProviderGone ? undefined : record;
   }
 
   async reload(): Promise<SessionRecord | undefined> {
@@ -177,7 +186,7 @@ class SessionInFramework implements UserSession {
       // The middleware copies the application's keys from the request's copy, which may differ from
       // the stored data.
       const keepApplicationKeys = [stored, this.#framework.data].every(
-        (data) => !this.#holdsIdentity(data) || keepsData(this.#parse(data), next.id_info),
+        (data) => !this.#holdsIdentity(data) || keepsData(this.#parse(data), userIn(next)),
       );
       const { key } = this;
       await this.#run(() => this.#framework.regenerate(this.#keys(next), keepApplicationKeys));
@@ -244,7 +253,7 @@ class SessionInFramework implements UserSession {
 
   #parse(data: unknown): SessionRecord | undefined {
     const record = parseRecord(data, this.#options.names);
-    return record !== undefined && isOfClients(record, this.#options.clients) ? record : undefined;
+    return record !== undefined && isOfClients(record, this.#options) ? record : undefined;
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */

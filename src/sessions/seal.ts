@@ -54,7 +54,7 @@ export interface Sealer {
    */
   logoutKeys(client: ClientIdentity, claim: "sid" | "sub", value: string): KeyedHashes;
   /** The hash with SECRET_KEY that tells one user from another in the browser. */
-  account(issuer: string, subject: string): string;
+  account(issuer: string, subject: string, sourceKey?: string): string;
 }
 
 /** With SECRET_KEY first, then with each fallback. */
@@ -95,13 +95,24 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
       encrypt(sessionKey(traces[0], cookieValue), storeKey, plain),
     openTrace: (sealed, cookieValue, storeKey) =>
       withEach(traces, (key) => decrypt(sessionKey(key, cookieValue), storeKey, sealed)),
-    subjectHashes: ({ issuer, clientId }, subject) =>
-      hashesOf(subjects, [issuer, clientId, subject]),
-    sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
-    logoutKeys: ({ issuer, clientId }, claim, value) =>
-      hashesOf(logouts, [claim, issuer, clientId, value]),
-    account: (issuer, subject) => keyedHash(accounts, [issuer, subject]),
+    subjectHashes: (client, subject) => hashesOf(subjects, [...fieldsOf(client), subject]),
+    sidHashes: (client, sid) => hashesOf(sids, [...fieldsOf(client), sid]),
+    logoutKeys: (client, claim, value) => hashesOf(logouts, [claim, ...fieldsOf(client), value]),
+    account: (issuer, subject, sourceKey) =>
+      keyedHash(accounts, [
+        ...(sourceKey === undefined ? [] : ["source", sourceKey]),
+        issuer,
+        subject,
+      ]),
   };
+}
+
+/**
+ * What tells one client's hashes from another's. Customers type the issuer and the client ID of a
+ * provider from a source, so its key stands there. The longer list equals no other client's.
+ */
+function fieldsOf({ issuer, clientId, sourceKey }: ClientIdentity): readonly string[] {
+  return sourceKey === undefined ? [issuer, clientId] : ["source", sourceKey, issuer];
 }
 
 type Keyring = readonly [current: Buffer, ...others: Buffer[]];

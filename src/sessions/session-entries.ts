@@ -8,11 +8,12 @@ import { expiryWithCookie } from "../record/entry-life.js";
 import { deepFreeze, isTooDeep, MAX_RECORD_LEVELS } from "../record/json.js";
 import { PENDING_LOGIN_SECONDS } from "../record/pending-logins.js";
 import {
-  clientOf,
   isOfClients,
+  knownClientOf,
   withoutIdToken,
   withoutInherited,
   type ClientIdentity,
+  type KnownClients,
   type SessionRecord,
 } from "../record/record.js";
 import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
@@ -35,12 +36,13 @@ export interface Handle {
   readonly key: string;
 }
 
-export interface SessionEntriesOptions {
+export interface SessionEntriesOptions extends KnownClients {
   readonly store: ReportedStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly names: KeyNames;
-  readonly clients: readonly ClientIdentity[];
+  /** Undefined: every provider is in the list. */
+  readonly isProviderKnown?: IsProviderKnown | undefined;
   /**
    * Whether the application names its providers: then a session of none of them has ended, because
    * its provider was removed.
@@ -52,6 +54,29 @@ export interface SessionEntriesOptions {
   readonly keepIdToken: boolean;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
+}
+
+/**
+ * Whether a source has the provider of a record, with the record's issuer and client.
+ *
+ * @throws ProviderUnavailableError the source fails; the session stays
+ */
+export type IsProviderKnown = (
+  client: ClientIdentity & { readonly sourceKey: string },
+) => boolean | Promise<boolean>;
+
+/**
+ * Whether a source no longer has the provider of a session. Its entry stays, because the answer may
+ * come from a replica that lags.
+ *
+ * @throws ProviderUnavailableError
+ */
+export async function isGone(
+  { credentials, idp_state: { issuer, provider: sourceKey } }: SessionRecord,
+  isKnown: IsProviderKnown | undefined,
+): Promise<boolean> {
+  if (sourceKey === undefined || isKnown === undefined || credentials === undefined) return false;
+  return !(await isKnown({ issuer: issuer ?? "", clientId: credentials.client_id, sourceKey }));
 }
 
 /** A record with the entry that it was read from. */
@@ -153,9 +178,9 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
     key: string,
     { label, activeAt, others }: KeptOfSession,
   ): Partial<Entry> {
-    const { sealer, clients } = options;
+    const { sealer } = options;
     const { id_info: claims, idp_login_at: signedInAt, idp_state: state } = record;
-    const client = clientOf(record, clients);
+    const client = knownClientOf(record, options);
     if (client === undefined) return {};
     const issuer = textOf(claims?.iss);
     return {
@@ -200,16 +225,15 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
   function endOf(stored: Stored, handle: Handle): TracedReason | "provider_removed" | undefined {
     // A signed-in session has a subject, and a pending login has no summary.
     if (stored.subject !== undefined) {
-      const { namesProviders, clients } = options;
-      const record = namesProviders ? decode(stored.data, handle) : undefined;
-      return record === undefined || isOfClients(record, clients) ? undefined : "provider_removed";
+      const record = options.namesProviders ? decode(stored.data, handle) : undefined;
+      return record === undefined || isOfClients(record, options) ? undefined : "provider_removed";
     }
     return tracedReason(options.sealer, handle.key, stored);
   }
 
   function recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = decode(stored.data, handle);
-    if (record === undefined || !isOfClients(record, options.clients)) return undefined;
+    if (record === undefined || !isOfClients(record, options)) return undefined;
     // A process with other key names signed this user in. A write from here would lose its keys.
     if (record.credentials === undefined && stored.subject !== undefined) return undefined;
     return stored.lastActive === undefined
@@ -251,13 +275,18 @@ export function createSessionEntries(options: SessionEntriesOptions): SessionEnt
 
   async function look(handles: readonly Handle[]): Promise<Looked[]> {
     const found = await options.store.getMany(handles.map(({ key }) => key));
-    return handles.map((handle) => {
-      const stored = found.get(handle.key);
-      return {
-        record: stored && recordOf(stored, handle),
-        reason: stored && endIn(stored, handle),
-      };
-    });
+    return Promise.all(
+      handles.map(async (handle) => {
+        const stored = found.get(handle.key);
+        const record = stored && recordOf(stored, handle);
+        // While the source fails, nobody is signed out.
+        const isEnded =
+          record !== undefined &&
+          (await isGone(record, options.isProviderKnown).catch(() => false));
+        if (isEnded) return { record: undefined, reason: "provider_removed" as const };
+        return { record, reason: stored && endIn(stored, handle) };
+      }),
+    );
   }
 
   function endIn(stored: Stored, handle: Handle): SessionEnd {

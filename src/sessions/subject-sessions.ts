@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import type { Stored } from "../ports/session-store.js";
+import type { Subject } from "../record/identity.js";
+import type { ClientIdentity } from "../record/record.js";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import type { SessionEnding } from "./end-by-key.js";
@@ -9,14 +11,6 @@ import { allPagesUnder, pagesUnder } from "./listed-pages.js";
 import type { KeyedHashes } from "./seal.js";
 import type { SessionEntriesOptions } from "./session-entries.js";
 import { surplusSessions, type SessionTimes } from "./surplus-sessions.js";
-
-/** The two claims that identify a user (OpenID Connect Core section 5.7). */
-export interface Subject {
-  /** The issuer of the user's ID token. */
-  readonly iss: string;
-  /** Unique at that issuer, and never given to another user. */
-  readonly sub: string;
-}
 
 /** A signed-in session of a user, for a device list. */
 export interface ListedSession {
@@ -38,10 +32,16 @@ export interface ListedSession {
 
 export interface SubjectSessionsOptions extends Pick<
   SessionEntriesOptions,
-  "store" | "sealer" | "clock" | "clients" | "sessionTtl"
+  "store" | "sealer" | "clock" | "hasSource" | "sessionTtl"
 > {
+  readonly clients: readonly ListedClient[];
   readonly policy: PolicySettings;
   readonly ending: SessionEnding;
+}
+
+/** A client of the list, with the key of its provider. */
+export interface ListedClient extends ClientIdentity {
+  readonly key?: string | undefined;
 }
 
 /** A user's sessions for a device list. */
@@ -105,9 +105,13 @@ type ReadSession = Pick<ListedSession, "lastActive" | "label"> &
   SessionTimes & { readonly isWithinLimits: boolean };
 
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
-  const { store, sealer, clock, clients, policy, sessionTtl, ending } = options;
+  const { store, sealer, clock, policy, sessionTtl, ending } = options;
 
-  function hashesOf({ iss, sub }: Subject): KeyedHashes {
+  function hashesOf({ iss, sub, provider }: Subject): KeyedHashes {
+    const named = options.clients.filter(({ key }) => provider !== undefined && key === provider);
+    if (options.hasSource === true && provider !== undefined && named.length === 0)
+      return sealer.subjectHashes({ issuer: iss, clientId: "", sourceKey: provider }, sub);
+    const clients = named.length > 0 ? named : options.clients;
     const atIssuer = clients.filter(({ issuer }) => issuer === iss);
     // With several tenants, the issuer of the settings is another one.
     const [first, ...others] = new Set(

@@ -33,7 +33,9 @@ interface WithNames {
   loginUrl(raw: never, options?: never): unknown;
 }
 type Optional<Options, Name extends string> =
-  Options extends Readonly<Partial<Record<Name, infer Value>>> ? Exclude<Value, undefined> : never;
+  Options extends Readonly<Partial<Record<Name, infer Value>>>
+    ? Exclude<Value, undefined | ((request: never) => unknown)>
+    : never;
 /** The names that each accessor takes. */
 interface Taken<Auth extends WithNames> {
   getAccessToken: Optional<Parameters<Auth["getAccessToken"]>[1], "api">;

@@ -16,7 +16,7 @@ import {
   emailDomain,
   hasClaim,
   memoryStore,
-  type GuardRule,
+  type RouteRule,
   type IdpAuthOptions,
   type IdpRequest,
   type Session,
@@ -94,7 +94,7 @@ type RequestOf<Auth extends { getCredentials(raw: never): unknown }> = Parameter
 
 /** What `allow` gets. */
 type SubjectOf<Auth extends { idpRequiredWith(route: never): unknown }> = Parameters<
-  NonNullable<Extract<Parameters<Auth["idpRequiredWith"]>[0], GuardRule>["allow"]>
+  NonNullable<Extract<Parameters<Auth["idpRequiredWith"]>[0], RouteRule>["allow"]>
 >[0];
 
 describe("the types of the schema and of the hook reach", () => {
@@ -366,7 +366,9 @@ describe("every adapter has these types without a cast:", () => {
     });
     expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
     expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
-    expectTypeOf(auth.guard).parameter(1).toExtend<GuardRule<Own, Row> | undefined>();
+    expectTypeOf(auth.guard)
+      .parameter(1)
+      .toExtend<RouteRule<Own, Row, string, Request> | undefined>();
   });
 
   it("Next.js, whose store may be a function", () => {

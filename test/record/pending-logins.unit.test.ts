@@ -310,12 +310,12 @@ describe("[R12] who a login may finish for", () => {
     ["two identities without issuer and subject", {}, {}, false],
     ["two identities with an empty subject", { ...ADA, sub: "" }, { ...ADA, sub: "" }, false],
   ])("a login carried over a sign-in: %s", (_name, idInfo, signedInAs, expected) => {
-    expect(mayFinish(present(signedInAs), carried, idInfo)).toBe(expected);
+    expect(mayFinish(present(signedInAs), carried, { idInfo })).toBe(expected);
   });
 
   it("a login that was started since the sign-in may finish for anyone", () => {
-    expect(mayFinish(present(ADA), login("a"), { ...ADA, sub: "eve" })).toBe(true);
-    expect(mayFinish(present(undefined), login("a"), ADA)).toBe(true);
+    expect(mayFinish(present(ADA), login("a"), { idInfo: { ...ADA, sub: "eve" } })).toBe(true);
+    expect(mayFinish(present(undefined), login("a"), { idInfo: ADA })).toBe(true);
   });
 
   it("a login stays carried when other logins start and come back, and a later sign-in carries the new ones too", () => {

@@ -189,8 +189,8 @@ function verdicts(record: SessionRecord | undefined): unknown {
     judge(record, POLICY, NOW),
     record && remaining(record, POLICY, NOW),
     userPayload(record?.id_info),
-    record && isOfClients(record, [CLIENT]),
-    record && record.idp_state.logins?.map((login) => mayFinish(record, login, CLAIMS)),
+    record && isOfClients(record, { clients: [CLIENT] }),
+    record && record.idp_state.logins?.map((login) => mayFinish(record, login, { idInfo: CLAIMS })),
     record && JSON.stringify(storedForm(record, NAMES)),
   ];
 }

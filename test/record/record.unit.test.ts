@@ -748,7 +748,7 @@ describe("whose a record is", () => {
       true,
     ],
   ])("%s", (_name, record, expected) => {
-    expect(isOfClients(record, [client])).toBe(expected);
+    expect(isOfClients(record, { clients: [client] })).toBe(expected);
   });
 });
 
@@ -853,15 +853,15 @@ describe("the user of a session, for the server", () => {
   });
 
   it("is the same user if issuer and subject are the same", () => {
-    expect(isSameUser(ADA, { ...ADA, name: "Ada" })).toBe(true);
-    expect(isSameUser(ADA, { ...ADA, sub: "eve" })).toBe(false);
-    expect(isSameUser(ADA, { ...ADA, iss: "https://other.example" })).toBe(false);
+    expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, name: "Ada" } })).toBe(true);
+    expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, sub: "eve" } })).toBe(false);
+    expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, iss: "https://other.example" } })).toBe(false);
     expect([
-      isSameUser(ADA, undefined),
-      isSameUser(undefined, ADA),
-      isSameUser(undefined, undefined),
+      isSameUser({ idInfo: ADA }, {}),
+      isSameUser({}, { idInfo: ADA }),
+      isSameUser({}, {}),
     ]).toEqual([false, false, false]);
-    expect(isSameUser({}, {})).toBe(false);
+    expect(isSameUser({ idInfo: {} }, { idInfo: {} })).toBe(false);
   });
 
   it("gets the output of the application's schema, which can't change issuer or subject", () => {

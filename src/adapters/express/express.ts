@@ -66,7 +66,7 @@ export interface ExpressIdpAuth<
   extends
     AdapterAuth<Request, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<ExpressMiddleware, GuardResponses, OwnClaims, Data, Names> {
+    Guards<ExpressMiddleware, GuardResponses, OwnClaims, Data, Names, Request> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if
    * there is one, and before the guarded routes. Unlike `start`, it knows whether the session

@@ -92,7 +92,7 @@ export interface FastifyIdpAuth<
   extends
     AdapterAuth<AnyFastifyRequest, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<GuardHook, GuardResponses, OwnClaims, Data, Names> {
+    Guards<GuardHook, GuardResponses, OwnClaims, Data, Names, FastifyRequest> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register
    * it after the session plugin, if there is one. In a scope with a prefix, the mount path is still

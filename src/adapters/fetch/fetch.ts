@@ -8,7 +8,7 @@ import {
 import type {
   AdapterAuth,
   EventStream,
-  GuardRule,
+  RouteRule,
   IdpAuthNames,
   IdpAuthOptions,
 } from "../../index.js";
@@ -51,7 +51,7 @@ export interface FetchIdpAuth<
 >
   extends
     AdapterAuth<Request, OwnClaims, Data, Names>,
-    Guards<Guard, GuardResponses, OwnClaims, Data, Names> {
+    Guards<Guard, GuardResponses, OwnClaims, Data, Names, Request> {
   /**
    * Responds to a request for one of the endpoints. It rejects with any error, for the
    * application's own error handling.
@@ -76,7 +76,7 @@ export interface FetchIdpAuth<
    */
   guard(
     request: Request,
-    route?: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
+    route?: GuardResponses & RouteRule<OwnClaims, Data, Names["provider"], Request>,
   ): Promise<Response | undefined>;
 }
 

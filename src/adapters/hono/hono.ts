@@ -45,7 +45,7 @@ export interface HonoIdpAuth<
 >
   extends
     AdapterAuth<Context, OwnClaims, Data, Names>,
-    Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data, Names> {
+    Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data, Names, Context> {
   /**
    * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so
    * other requests cost nothing.

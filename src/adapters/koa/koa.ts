@@ -23,7 +23,7 @@ import type {
   AdapterAuth,
   EventStream,
   Finding,
-  GuardRule,
+  RouteRule,
   IdpAuthNames,
   IdpAuthOptions,
 } from "../../index.js";
@@ -63,7 +63,7 @@ export interface KoaIdpAuth<
   extends
     AdapterAuth<AnyContext, OwnClaims, Data, Names>,
     UpgradeProxy,
-    Guards<KoaMiddleware, GuardResponses, OwnClaims, Data, Names> {
+    Guards<KoaMiddleware, GuardResponses, OwnClaims, Data, Names, AnyContext> {
   /**
    * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the
    * application itself, because middleware of a router runs only where a route matches.
@@ -83,7 +83,8 @@ export interface KoaIdpAuth<
   eventStream(ctx: AnyContext): Promise<EventStream>;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
-    route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data, Names["provider"]>,
+    route: GuardResponses<StateT, ContextT> &
+      RouteRule<OwnClaims, Data, Names["provider"], ParameterizedContext<StateT, ContextT>>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 

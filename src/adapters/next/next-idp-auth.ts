@@ -13,6 +13,7 @@ import type {
   IdpAuthNames,
   Finding,
   GuardRule,
+  RouteRule,
   ListedSession,
   LoginUrlOptions,
   Session,
@@ -94,6 +95,20 @@ export type RequestAccessors<
   ]: WithOptionalRequest<IdpAuth<Request, OwnClaims, Data, Names>[Name]>;
 };
 
+/** The functions that are the same as on every framework. */
+export type Forwarded =
+  | "endSession"
+  | "revokeIdpToken"
+  | "forgetProvider"
+  | "checkProvider"
+  | "providerAddresses"
+  | "isValidIdpUrl"
+  | "close"
+  | "on"
+  | typeof OBSERVE
+  | typeof SESSION_FOR_TESTS
+  | typeof SETTLED;
+
 /**
  * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one
  * from `headers()`. That works in server components, server actions, route handlers and the proxy,
@@ -106,18 +121,7 @@ export interface NextIdpAuth<
 >
   extends
     RequestAccessors<OwnClaims, Data, Names>,
-    Pick<
-      IdpAuth<Request, OwnClaims, Data, Names>,
-      | "endSession"
-      | "revokeIdpToken"
-      | "isValidIdpUrl"
-      | "close"
-      | "on"
-      | typeof OBSERVE
-      | typeof SESSION_FOR_TESTS
-      | typeof SETTLED
-      | typeof STARTUP_CHECKS
-    > {
+    Pick<IdpAuth<Request, OwnClaims, Data, Names>, Forwarded | typeof STARTUP_CHECKS> {
   /**
    * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js
    * logs every finding and serves nothing, but its process does not end. Without the call, the
@@ -142,7 +146,7 @@ export interface NextIdpAuth<
   readonly idpRequired: RouteGuard;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith(
-    route: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
+    route: GuardResponses & RouteRule<OwnClaims, Data, Names["provider"], NextRequest>,
   ): RouteGuard;
   /**
    * Protects a route handler against cross-site request forgery, or all routes of the matcher:

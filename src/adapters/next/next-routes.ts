@@ -8,7 +8,7 @@ import {
   type IdpAuth,
   type Usage,
 } from "../../adapter.js";
-import type { IdpAuthNames, Blocked, GuardRule } from "../../index.js";
+import type { IdpAuthNames, Blocked, RouteRule } from "../../index.js";
 import { keepPrivate, responseOf, toResponse, type OpenResponses } from "../fetch/fetch.js";
 import {
   METHODS,
@@ -76,7 +76,7 @@ export function createRoutes<
   }
 
   function idpRequiredWith(
-    route: GuardResponses & GuardRule<OwnClaims, Data, Names["provider"]>,
+    route: GuardResponses & RouteRule<OwnClaims, Data, Names["provider"], NextRequest>,
   ): RouteGuard {
     assertGuardOptions(route);
     const responses: GuardResponses = route;
@@ -117,7 +117,10 @@ export function createRoutes<
         // A rule before `auth.proxy` shares its read of the session.
         const raw = guardedRequests.get(request) ?? incoming(request, context);
         guardedRequests.set(request, raw).set(await headers(), raw);
-        const blocked = await component().guard(raw, route);
+        const { provider } = route;
+        const rule =
+          typeof provider === "function" ? { ...route, provider: () => provider(request) } : route;
+        const blocked = await component().guard(raw, rule);
         if (blocked !== undefined) return turnAway(request, context[0], blocked);
         try {
           const result = await handler(request, ...context);

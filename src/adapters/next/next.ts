@@ -9,9 +9,14 @@ import {
   type FrameworkAdapter,
   type IdpAuth,
 } from "../../adapter.js";
-import { IdpAuthError, type LoginUrlOptions, type Session } from "../../index.js";
+import {
+  IdpAuthError,
+  type IdpAuthNames,
+  type LoginUrlOptions,
+  type Session,
+} from "../../index.js";
 import { toResponse, type OpenResponses } from "../fetch/fetch.js";
-import type { NextIdpAuth, PageRule, RequestAccessors } from "./next-idp-auth.js";
+import type { Forwarded, NextIdpAuth, PageRule, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
 import { createRoutes } from "./next-routes.js";
@@ -172,8 +177,22 @@ export function idpAuth<
       component().openEventStream(guardedRequests.get(request) ?? request, (reply) =>
         toResponse(reply, request.method),
       ),
+    ...forwarded(component),
+  };
+}
+
+/** The functions that are the same as on every framework. */
+function forwarded<OwnClaims extends object, Data extends object, Names extends IdpAuthNames>(
+  component: () => IdpAuth<Incoming, OwnClaims, Data, Names>,
+): Pick<NextIdpAuth<OwnClaims, Data, Names>, Forwarded> {
+  return {
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
+    forgetProvider(key) {
+      component().forgetProvider(key);
+    },
+    checkProvider: (given, more) => component().checkProvider(given, more),
+    providerAddresses: (key, more) => component().providerAddresses(key, more),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
     close: (limits) => component().close(limits),
     [SETTLED]: () => component()[SETTLED](),

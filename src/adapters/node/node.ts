@@ -22,7 +22,7 @@ import {
 import type {
   AdapterAuth,
   EventStream,
-  GuardRule,
+  RouteRule,
   IdpAuthNames,
   IdpAuthOptions,
 } from "../../index.js";
@@ -141,7 +141,8 @@ export interface NodeIdpAuth<
     Request extends AnyRequest = IncomingMessage,
     Response extends AnyResponse = ServerResponse,
   >(
-    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data, Names["provider"]>,
+    route: GuardResponses<Request, Response> &
+      RouteRule<OwnClaims, Data, Names["provider"], Request>,
   ): <Rest extends readonly unknown[] = []>(
     handler: Handler<Request, Response, Rest>,
   ) => Guarded<Request, Response, Rest>;

@@ -1,0 +1,136 @@
+import type { SourcedProvider } from "../config/read-settings.js";
+import type { EndpointRegistration, EndpointSource } from "../endpoints/context.js";
+import type { Finding } from "../errors.js";
+import { functionThrew } from "../events/log-lines.js";
+import type { ClientIdentity } from "../record/record.js";
+import type { SourcedRegistrations } from "../tenants/sourced-registrations.js";
+import type { TenantFetch } from "../tenants/tenant-fetch.js";
+import { lazily } from "../work/lazily.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
+import type { ComponentParts } from "./component-parts.js";
+import type { Registrations } from "./registrations.js";
+import type { CheckedSource } from "./startup.js";
+
+const loadTenants = lazily(async () => {
+  const [source, requests, domains] = await Promise.all([
+    import("../tenants/sourced-registrations.js"),
+    import("../tenants/tenant-fetch.js"),
+    import("../tenants/email-domains.js"),
+  ]);
+  return { ...source, ...requests, ...domains };
+});
+
+/** Loaded by its first use. */
+const loadCheck = lazily(() => import("../tenants/check-provider.js"));
+
+/** Milliseconds between two lines about one provider's settings. */
+const FINDINGS_LINE_MS = 600_000;
+/** Providers whose last line is remembered. */
+const MAX_REPORTED = 1_000;
+
+/** What a source of providers is connected with. */
+export interface LateSourceParts extends Pick<ComponentParts<never>, "clock" | "events"> {
+  readonly create: Registrations["create"];
+  readonly tasks: UnawaitedTasks;
+}
+
+/** A source of providers, for the component and its endpoints. */
+export interface LateSource extends SourcedRegistrations<EndpointRegistration>, EndpointSource {
+  /**
+   * Whether the source still has a session's provider, with the same issuer and client.
+   * @throws ProviderUnavailableError as a rejection
+   */
+  has(client: ClientIdentity & { readonly sourceKey: string }): boolean | Promise<boolean>;
+  /** Checks the settings of a provider. @param key its key, if it has one already */
+  check(options: unknown, key: string | undefined): Promise<readonly Finding[]>;
+}
+
+/**
+ * Returns the registrations of a source of providers. Only applications that have one load its code,
+ * so a request that comes earlier waits.
+ */
+export function lateSource(
+  { options: source, read, inherited }: CheckedSource,
+  { create, tasks, clock, events }: LateSourceParts,
+): LateSource {
+  let loaded: SourcedRegistrations<EndpointRegistration> | undefined;
+  let networkOf: (provider: SourcedProvider) => TenantFetch;
+  const reportedAt = new Map<string, number>();
+
+  /** Whether the last line about this provider is old enough. */
+  function isReportDue(key: string): boolean {
+    const now = clock.monotonic();
+    if (now - (reportedAt.get(key) ?? -Infinity) < FINDINGS_LINE_MS) return false;
+    if (reportedAt.size >= MAX_REPORTED) reportedAt.clear();
+    reportedAt.set(key, now);
+    return true;
+  }
+
+  const load = lazily(async () => {
+    const { createSourcedRegistrations, createTenantFetch, withEmailDomains } = await loadTenants();
+    const { internalHosts } = source;
+    const networks = {
+      public: createTenantFetch({ internalHosts }),
+      private: createTenantFetch({ internalHosts, allowPrivateNetwork: true }),
+    };
+    networkOf = ({ allowPrivateNetwork }) => networks[allowPrivateNetwork ? "private" : "public"];
+    return (loaded = createSourcedRegistrations({
+      source,
+      read,
+      clock,
+      create(configured) {
+        const { key, emailDomains } = configured;
+        const { fetch } = networkOf(configured);
+        const registration = create(configured, { fetch, sourceKey: key });
+        return emailDomains === null
+          ? registration
+          : { ...registration, provider: withEmailDomains(registration.provider, emailDomains) };
+      },
+      onFailure(key, error) {
+        events.log(functionThrew("providerSource.find", error.cause), key);
+      },
+      onFindings(key, findings) {
+        if (!isReportDue(key)) return;
+        for (const { code, severity, message, remedy } of findings)
+          events.log(
+            {
+              level: severity === "error" ? "error" : "warn",
+              code,
+              message: `${message} ${remedy}`,
+            },
+            key,
+          );
+      },
+    }));
+  });
+  tasks.add(load());
+  const find: LateSource["find"] = (key, origin) =>
+    loaded === undefined
+      ? load().then((registrations) => registrations.find(key, origin))
+      : loaded.find(key, origin);
+  return {
+    inherited,
+    findByEmailDomain: source.findByEmailDomain,
+    remembered: (key) => loaded?.remembered(key),
+    find,
+    has(client) {
+      const found = find(client.sourceKey, "session");
+      return found instanceof Promise
+        ? found.then((registration) => isAt(registration, client))
+        : isAt(found, client);
+    },
+    forget: (key) => loaded?.forget(key),
+    async check(options, key) {
+      const [{ checkProvider }] = await Promise.all([loadCheck(), load()]);
+      const readOptions = (given: unknown) => read(key ?? "provider", given);
+      return checkProvider({ options, read: readOptions, networkOf, key, clock });
+    },
+  };
+}
+
+function isAt(
+  registration: EndpointRegistration | undefined,
+  { issuer, clientId }: ClientIdentity,
+): boolean {
+  return registration?.issuer === issuer && registration.clientId === clientId;
+}
