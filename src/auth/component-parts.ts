@@ -37,4 +37,6 @@ export interface ProviderParts {
   /** Loads what tells its endpoints from those of other providers. Undefined: there is one. */
   readonly endpoints: (() => Promise<OwnEndpoints | undefined>) | undefined;
   readonly fetch?: typeof globalThis.fetch;
+  /** Whether an address of the provider's document may be used. Default: any. */
+  readonly allows?: (address: URL) => boolean;
 }

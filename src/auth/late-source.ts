@@ -80,8 +80,8 @@ export function lateSource(
       clock,
       create(configured) {
         const { key, emailDomains } = configured;
-        const { fetch } = networkOf(configured);
-        const registration = create(configured, { fetch, sourceKey: key });
+        const { fetch, allows } = networkOf(configured);
+        const registration = create(configured, { fetch, allows, sourceKey: key });
         return emailDomains === null
           ? registration
           : { ...registration, provider: withEmailDomains(registration.provider, emailDomains) };

@@ -17,6 +17,8 @@ const loadEndpointOwners = lazily(() => import("../provider/endpoint-owners.js")
 /** What a registration has besides what its provider's settings say. */
 export interface RegistrationExtras {
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Whether an address of the provider's document may be used. Default: any. */
+  readonly allows?: (address: URL) => boolean;
   /** Loads what tells its endpoints from those of other providers. */
   readonly endpoints?: (() => Promise<OwnEndpoints | undefined>) | undefined;
   /** The provider's key, if a source gave it. */
@@ -43,7 +45,7 @@ export function createRegistrations(
 
   function create(
     { key, name, icon, names, settings }: ConfiguredProvider,
-    { sourceKey, endpoints, fetch }: RegistrationExtras,
+    { sourceKey, endpoints, fetch, allows }: RegistrationExtras,
   ): EndpointRegistration {
     const client = {
       issuer: settings.issuer,
@@ -65,7 +67,7 @@ export function createRegistrations(
         endpoints,
         targets: targetsAt(apis.values(), key),
         tasks,
-        ...withoutUndefined({ fetch }),
+        ...withoutUndefined({ fetch, allows }),
       }),
       takeExchangeSlot: exchangeSlots(isSourced),
       takePushSlot: pushSlots(isSourced),

@@ -30,7 +30,7 @@ export interface Discovery {
 }
 
 export function createDiscovery(connection: ProviderConnection): Discovery {
-  const { settings, clock, http } = connection;
+  const { settings, clock, http, allows } = connection;
   const backOff = connection.backOff();
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
@@ -46,7 +46,7 @@ export function createDiscovery(connection: ProviderConnection): Discovery {
       backOff,
       send: () => fetchDocument(settings, http),
       read: (response) => {
-        const metadata = readDocument(response, settings, misconfiguredAs);
+        const metadata = readDocument(response, settings, { misconfiguredAs, allows });
         connection.resolved("discovery");
         const { issuer, providerMetadata } = settings;
         connection.endpoints?.discovered({ issuer, providerMetadata, metadata });

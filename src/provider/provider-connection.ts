@@ -77,6 +77,8 @@ export interface OpenIdProviderOptions {
   readonly targets?: readonly TokenTarget[];
   /** Tells its endpoints from those of other providers. Undefined: it is the only one. */
   readonly endpoints?: OwnEndpoints | undefined;
+  /** Whether idpauth may use an address of the document. Default: any. */
+  readonly allows?: ((address: URL) => boolean) | undefined;
   /** In [0, 1), for jitter; default `Math.random`. */
   readonly random?: () => number;
 }
@@ -90,6 +92,7 @@ export interface ProviderConnection extends OperatorReports {
   readonly clock: Clock;
   readonly events: ProviderEvents;
   readonly endpoints: OwnEndpoints | undefined;
+  readonly allows: OpenIdProviderOptions["allows"];
   readonly random: () => number;
   readonly http: ProviderHttp;
   /** Returns a new back-off. */
@@ -133,6 +136,7 @@ export function createProviderConnection(
     events,
     names = SETTING_NAMES,
     endpoints,
+    allows,
     fetch = globalThis.fetch,
     random = Math.random,
   }: OpenIdProviderOptions,
@@ -227,6 +231,7 @@ export function createProviderConnection(
     clock,
     events,
     endpoints,
+    allows,
     random,
     http,
     backOff,

@@ -12,7 +12,7 @@ import { parseUrl } from "../http/redirects.js";
 import { tenantsOf, type TenantSettings } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
 import { documentSource, type DocumentSettings } from "./discovery-request.js";
-import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
+import { ADDRESS_REFUSED, jsonObject, type ProviderResponse } from "./http-to-provider.js";
 
 /**
  * The used part of the discovery document (OpenID Connect Discovery section 3). Every member is
@@ -62,14 +62,28 @@ function allowsHttpTo(name: keyof Endpoints, endpoint: URL, settings: Addresses)
  */
 export type MisconfiguredAs = (reason: string, message: SettingText) => ProviderUnavailableError;
 
+/** What a document is read with. */
+export interface ReadParts {
+  readonly misconfiguredAs: MisconfiguredAs;
+  /** Whether idpauth may use this address. Default: any. */
+  readonly allows?: ((address: URL) => boolean) | undefined;
+}
+
 export function readDocument(
   response: ProviderResponse,
   settings: ProviderSettings,
-  misconfiguredAs: MisconfiguredAs,
+  { misconfiguredAs, allows = () => true }: ReadParts,
 ): ProviderMetadata {
   const document = documentOf(response, documentSource(settings).setting, misconfiguredAs);
   assertIssuer(document["issuer"], settings, misconfiguredAs);
-  const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings);
+  const usable = (name: keyof Endpoints): string | undefined => {
+    const endpoint = usableEndpoint(name, document, settings);
+    if (endpoint === undefined || allows(new URL(endpoint))) return endpoint;
+    throw misconfiguredAs(
+      ADDRESS_REFUSED,
+      `The ${name} in the discovery document is an address that idpauth doesn't use: it isn't public, or isn't https with port 443 or a port above 1023.`,
+    );
+  };
   const required = (name: keyof Endpoints): string => {
     const endpoint = usable(name);
     if (endpoint === undefined)
