@@ -50,10 +50,18 @@ export interface SourcedRegistrations<Own extends Registration> {
 
 interface Remembered<Own> {
   readonly registration: Own;
-  /** What `find` returned. */
-  readonly given: unknown;
+  /** A copy of what `find` returned. */
+  readonly settings: unknown;
   /** The clock's `monotonic()`. */
   readonly until: number;
+}
+
+/** A call of `find`, for all that need its key. */
+interface Call<Own> {
+  readonly origin: KeyOrigin;
+  /** Whether it still waits for its turn. */
+  isQueued: boolean;
+  result: Promise<Own | undefined>;
 }
 
 /** A key without a provider. `error`: its settings can't be used. */
@@ -75,7 +83,7 @@ export function createSourcedRegistrations<Own extends Registration>({
   const known = new Map<string, Remembered<Own>>();
   /** The oldest first. */
   const unknown = new Map<string, Unknown>();
-  const calls = new Map<string, Promise<Own | undefined>>();
+  const calls = new Map<string, Call<Own>>();
   const reason = "provider_source";
   const slots = (most: number) => createSlots({ limit: most, reason, clock, patience: CALL_MS });
   const all = slots(CALLS_AT_A_TIME);
@@ -85,17 +93,56 @@ export function createSourcedRegistrations<Own extends Registration>({
   };
   const late = () => new ProviderUnavailableError(reason);
 
+  function find(key: string, origin: KeyOrigin): Own | undefined | Promise<Own | undefined> {
+    if (!isSourceKey(key)) return undefined;
+    const found = known.get(key);
+    if (found !== undefined && clock.monotonic() < found.until) {
+      // It becomes the most recently used.
+      known.delete(key);
+      known.set(key, found);
+      return found.registration;
+    }
+    const running = calls.get(key);
+    // A session doesn't wait in the queue of strangers: its own call takes the place of theirs.
+    const isSlower = running?.isQueued === true && running.origin === "request";
+    if (running !== undefined && !(isSlower && origin === "session")) return running.result;
+    const noted = unknownAt(key);
+    if (noted !== undefined)
+      return noted.error === undefined ? undefined : Promise.reject(noted.error);
+    return begin(key, found === undefined ? origin : "session");
+  }
+
+  function begin(key: string, origin: KeyOrigin): Promise<Own | undefined> {
+    const own: Call<Own> = { origin, isQueued: true, result: Promise.resolve(undefined) };
+    own.result = answer(key, own).finally(() => {
+      if (calls.get(key) === own) calls.delete(key);
+    });
+    calls.set(key, own);
+    return own.result;
+  }
+
   /** @throws ProviderUnavailableError */
-  async function call(key: string, origin: KeyOrigin): Promise<unknown> {
-    const release = await takeSlot[origin]();
+  async function answer(key: string, own: Call<Own>): Promise<Own | undefined> {
+    const release = await takeSlot[own.origin]();
+    // Another call has taken its place.
+    if (calls.get(key) !== own) {
+      release();
+      return find(key, own.origin);
+    }
+    own.isQueued = false;
+    const given = await ask(key).finally(release);
+    // `forget` may have come meanwhile: then the answer is used once, and not remembered.
+    return calls.get(key) === own ? keep(key, given) : registrationOf(key, given);
+  }
+
+  /** @throws ProviderUnavailableError */
+  async function ask(key: string): Promise<unknown> {
     try {
       return await within(async () => source.find(key), { clock, milliseconds: CALL_MS, late });
     } catch (cause) {
       const error = new ProviderUnavailableError(reason, { cause });
       onFailure(key, error);
       throw error;
-    } finally {
-      release();
     }
   }
 
@@ -104,26 +151,36 @@ export function createSourcedRegistrations<Own extends Registration>({
     const until = clock.monotonic() + maxAge * 1_000;
     const before = known.get(key);
     known.delete(key);
-    if (given === undefined || given === null) {
-      keepUnknown(key, undefined);
-      return undefined;
-    }
+    const settings = copyOf(given);
     // Its document, keys and back-offs stay.
-    if (before !== undefined && isDeepStrictEqual(before.given, given)) {
+    if (before !== undefined && isDeepStrictEqual(before.settings, settings)) {
       known.set(key, { ...before, until });
       return before.registration;
     }
-    const { provider, findings } = read(key, given);
-    if (findings.length > 0) onFindings(key, findings);
-    if (provider === undefined) {
-      const error = new ProviderUnavailableError("provider_settings", { misconfigured: true });
-      keepUnknown(key, error);
+    let registration: Own | undefined;
+    try {
+      registration = registrationOf(key, given);
+    } catch (error) {
+      keepUnknown(key, error as ProviderUnavailableError);
       throw error;
     }
-    const registration = create(provider);
-    known.set(key, { registration, given: copyOf(given), until });
+    if (registration === undefined) {
+      keepUnknown(key, undefined);
+      return undefined;
+    }
+    known.set(key, { registration, settings, until });
     while (known.size > limit) known.delete(oldestOf(known));
     return registration;
+  }
+
+  /** @throws ProviderUnavailableError the settings can't be used */
+  function registrationOf(key: string, given: unknown): Own | undefined {
+    if (given === undefined || given === null) return undefined;
+    const { provider, findings } = read(key, given);
+    if (findings.length > 0) onFindings(key, findings);
+    if (provider === undefined)
+      throw new ProviderUnavailableError("provider_settings", { misconfigured: true });
+    return create(provider);
   }
 
   function keepUnknown(key: string, error: ProviderUnavailableError | undefined): void {
@@ -141,50 +198,24 @@ export function createSourcedRegistrations<Own extends Registration>({
 
   return {
     remembered: (key) => known.get(key)?.registration,
-    find(key, origin) {
-      if (!isSourceKey(key)) return undefined;
-      const found = known.get(key);
-      if (found !== undefined && clock.monotonic() < found.until) {
-        // It becomes the most recently used.
-        known.delete(key);
-        known.set(key, found);
-        return found.registration;
-      }
-      const running = calls.get(key);
-      if (running !== undefined) return running;
-      const noted = unknownAt(key);
-      if (noted !== undefined)
-        return noted.error === undefined ? undefined : Promise.reject(noted.error);
-      const asked: Promise<Own | undefined> = call(key, found === undefined ? origin : "session")
-        // `forget` may have come meanwhile: then the answer is used once, and not remembered.
-        .then((given) => (calls.get(key) === asked ? keep(key, given) : once(key, given)))
-        .finally(() => {
-          if (calls.get(key) === asked) calls.delete(key);
-        });
-      calls.set(key, asked);
-      return asked;
-    },
+    find,
     forget(key) {
       known.delete(key);
       unknown.delete(key);
-      calls.delete(key);
+      // One that is still queued hasn't asked yet.
+      if (calls.get(key)?.isQueued === false) calls.delete(key);
     },
   };
-
-  /** Uses what a call returned that began before `forget`: its next use asks again. */
-  function once(key: string, given: unknown): Own | undefined {
-    const registration = keep(key, given);
-    known.delete(key);
-    unknown.delete(key);
-    return registration;
-  }
 }
 
 function oldestOf(map: ReadonlyMap<string, unknown>): string {
   return map.keys().next().value ?? "";
 }
 
-/** A copy, so that an object which the application changes later is seen as changed. */
+/**
+ * A copy, so that an object which the application changes later is seen as changed. It has no
+ * prototype of a database's rows or entities, so that copies of equal ones are equal.
+ */
 function copyOf(given: unknown): unknown {
   try {
     return structuredClone(given);
