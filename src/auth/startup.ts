@@ -1,12 +1,14 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import { epochSeconds, systemClock } from "../clock.js";
 import type { ApiTable } from "../config/api-options.js";
+import { check } from "../config/findings.js";
 import { splitProviders, type SourceOptions } from "../config/provider-source.js";
 import { readApis } from "../config/read-apis.js";
 import {
   readSettings,
   type CommonSettings,
   type ConfiguredProvider,
+  type Environment,
   type ReadSourced,
   type Settings,
 } from "../config/read-settings.js";
@@ -17,6 +19,7 @@ import { logLine } from "../events/log-lines.js";
 import type { LogEntry } from "../events/log.js";
 import { pageFindings } from "../pages/check-page-options.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { proxyFromEnvironment } from "../tenants/proxy-from-environment.js";
 import type { FrameworkAdapter, FrameworkFacts } from "./adapter-types.js";
 import type { IdpAuthOptions } from "./idp-auth-options.js";
 
@@ -91,8 +94,9 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
   const { settings, providers, readSourced, inherited } = read;
   const { apis, findings: ofApis } = readApis(apiOptions, providers, settings?.mountPath);
   const ofGuards = settings === undefined ? [] : [...guardFindings(providers, apis), ...ofApis];
+  const ofProxy = source === undefined ? [] : proxyFindings(env);
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...ofGuards] },
+    { ...read, findings: [...read.findings, ...ofGuards, ...ofProxy] },
     checkFacts(parts),
   );
   if (settings === undefined || findings.some(({ severity }) => severity === "error"))
@@ -104,6 +108,14 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
     apis,
     findings,
   };
+}
+
+/** A proxy would resolve the names that customers enter, past the network rules. */
+function proxyFindings(env: Environment): Finding[] {
+  // Not every runtime has command-line options.
+  const { execArgv = [] } = process as { readonly execArgv?: readonly string[] };
+  const variable = proxyFromEnvironment(env, execArgv);
+  return variable === undefined ? [] : [check("E032")];
 }
 
 /** What the checks must know besides the settings. */

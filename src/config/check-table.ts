@@ -187,6 +187,12 @@ export const CHECKS = checkTable({
     remedy: ({ env }) =>
       `Set ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")} (the \`.p8\` file that Apple issued), and ${env("responseMode")} to \`form_post\`. docs/providers/apple.md has an example.`,
   },
+  E032: {
+    cause:
+      "The environment has Node.js use a proxy, although the option `providers` has a source. The proxy would resolve the names that customers enter, so idpauth couldn't refuse private addresses.",
+    remedy:
+      "Start the application without NODE_USE_ENV_PROXY and `--use-env-proxy`. If other requests need the proxy, set it for each of them in code, for example with undici's `ProxyAgent`.",
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

@@ -397,3 +397,10 @@ describe("`emailDomains`", () => {
     expect(await verified(["acme.example"])).toBe(false);
   });
 });
+
+describe("a proxy from the environment", () => {
+  it("is error E032 with a source, since it would resolve the names that customers enter", () => {
+    const env = { NODE_USE_ENV_PROXY: "1", HTTPS_PROXY: "http://proxy.example:3128" };
+    expect(() => process({ env }).start()).toThrow(/E032/);
+  });
+});
