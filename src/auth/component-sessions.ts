@@ -3,7 +3,7 @@ import { SessionRequest } from "../access/session-request.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine } from "../events/log-lines.js";
-import { isSecure } from "../http/own-origin.js";
+import { isAtUnknownHost, isSecure, ownOrigin, severalOrigins } from "../http/own-origin.js";
 import type { IdpRequest } from "../http/request.js";
 import { deviceName } from "../record/device.js";
 import type { ClientIdentity } from "../record/record.js";
@@ -14,6 +14,7 @@ import { cookieNameFor, cookieValues, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createOwnForms, type OwnForms, type OwnFormsParts } from "../sessions/form-proof.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { NoSession } from "../sessions/no-session.js";
 import { createPostedResponses } from "../sessions/posted-responses.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
 import { createSealer, type Sealer } from "../sessions/seal.js";
@@ -101,6 +102,8 @@ export function createComponentSessions<FrameworkRequest extends object>(
   const { bundled, subjectSessions } = own;
   const { cookieName, publicPath } = settings;
   const open = (_raw: FrameworkRequest, request: IdpRequest): SessionRequest => {
+    if (isAtUnknownHost(request, settings))
+      return new SessionRequest(request, new NoSession(), parameters);
     const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
     return new SessionRequest(request, opened, parameters);
   };
@@ -151,6 +154,9 @@ function createOwnSessions(
     onEndsLost: () => events.log(logLine("ends_not_told")),
     cookieName,
     publicPath,
+    ...(severalOrigins(settings) && {
+      originOf: (request: IdpRequest) => ownOrigin(request, settings),
+    }),
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
   });
   const ending = createSessionEnding({
@@ -173,12 +179,15 @@ function frameworkSessions<FrameworkRequest extends object>(
   const requestParts = { settings, clock };
   const sessions = createFrameworkSessions({ ...storage, clock, policy: settings });
   return (raw, request) => {
+    if (isAtUnknownHost(request, settings))
+      return new SessionRequest(request, new NoSession(), requestParts);
     const session = adapter.session?.(raw);
     if (session === undefined) {
       events.emit("outage", { side: "session", reason: "session_missing" });
       throw new SessionMissingError();
     }
-    return new SessionRequest(request, sessions.open(session), requestParts);
+    const origin = severalOrigins(settings) && ownOrigin(request, settings);
+    return new SessionRequest(request, sessions.open(session, origin), requestParts);
   };
 }
 

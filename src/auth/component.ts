@@ -39,6 +39,7 @@ import {
   type ComponentSessions,
   type OwnSessions,
 } from "./component-sessions.js";
+import { createHostGate } from "./host-gate.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
 
@@ -77,7 +78,8 @@ export function compose<FrameworkRequest extends object>(
 ): Component<FrameworkRequest> {
   const { settings, apis, findings, providers } = checked;
   const sessions = createComponentSessions(checked, parts);
-  const { subjectSessions, own, names, ownForms, postedResponses, accountOf } = sessions;
+  const { own, open, mayHaveSession, ...ofSessions } = sessions;
+  const { subjectSessions } = ofSessions;
   const tasks = new UnawaitedTasks();
   const registrations = createRegistrations(checked, parts, { tasks, own });
   const shared = sharedBy(registrations, { settings, subjectSessions, tasks, parts });
@@ -85,29 +87,26 @@ export function compose<FrameworkRequest extends object>(
   const policy = { ...settings, claimsVersion: shared.application.claimsVersion };
   const access = createSessionAccess({ ...shared, policy, refresher });
   const revocations = createDelayedRevocations(parts.clock, tasks);
-  const pages = pagesOf(settings, sessions.mayHaveSession, parts);
+  const pages = pagesOf(settings, mayHaveSession, parts);
   loadNow([() => pages.load({ chooser: providers.length > 1 }), ...apiCode(apis)], tasks);
   const context: EndpointContext = {
     ...shared,
+    ...ofSessions,
     settings,
     apis,
     findings,
     registrations,
-    names,
     pages,
+    hosts: createHostGate(settings, pages),
     access,
-    subjectSessions,
     revocations,
-    ownForms,
-    postedResponses,
-    accountOf,
     shutdown: parts.shutdown,
   };
   const { publicPath } = settings;
   return {
     ...context,
-    router: createRouter(context, remembered(sessions.open, parts.endpointOpened)),
-    open: sessions.open,
+    router: createRouter(context, remembered(open, parts.endpointOpened)),
+    open,
     streams: createPlaces(settings.streamsPerSession),
     registrationAt: (key) => registrations.find((one) => one.key === key),
     documentHosts: registrations.flatMap((one) => documentHosts(one.settings.issuer)),

@@ -187,6 +187,20 @@ export const CHECKS = checkTable({
     remedy: ({ env }) =>
       `Set ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")} (the \`.p8\` file that Apple issued), and ${env("responseMode")} to \`form_post\`. docs/providers/apple.md has an example.`,
   },
+  E035: {
+    cause:
+      "IDP_COOKIE_NAME (option cookieName) doesn't start with `__Host-`, although BASE_URL (option baseUrl) has several https origins, so a page of " +
+      "one of them could set the cookie of another.",
+    remedy:
+      "Remove IDP_COOKIE_NAME, or choose a name that starts with `__Host-`. Signed-in users must then sign in again.",
+  },
+  E036: {
+    cause:
+      "IDP_AUTH_FINAL_REDIRECT_URL (option authFinalRedirectUrl) or IDP_AUTH_LOGOUT_REDIRECT_URL (option authLogoutRedirectUrl) is an address that isn't at " +
+      "one of the several origins of BASE_URL (option baseUrl).",
+    remedy:
+      "Use a path, such as `/welcome`, which opens at the origin of the request. An address at one of the listed origins is possible, too.",
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

@@ -4,6 +4,7 @@ import type { Owners } from "../access/session-owner.js";
 import type { Api } from "../config/api-options.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Finding } from "../errors.js";
+import type { HostGate } from "../http/origins.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
@@ -39,6 +40,8 @@ export interface EndpointContext extends AccessContext {
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;
+  /** Undefined: the application has one origin, so every host is served. */
+  readonly hosts: HostGate | undefined;
   readonly access: SessionAccess<EndpointRegistration>;
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;

@@ -4,6 +4,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import { initiatorOf, isByScript, type Initiator } from "../http/initiator.js";
+import { severalOrigins } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
 import type { PendingLogin } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
@@ -46,6 +47,7 @@ export function newLogin(
     issuer,
     started_at: epochSeconds(clock),
     ...withoutUndefined({
+      origin: severalOrigins(settings) && origin,
       provider: key,
       cross_site: initiator === "other" || undefined,
       unattended: isByScript(request) || initiator === "other" || undefined,

@@ -192,7 +192,7 @@ export function createRouter<FrameworkRequest>(
   context: EndpointContext,
   open: (raw: FrameworkRequest, request: IdpRequest) => SessionRequest,
 ): Router<FrameworkRequest> {
-  const { pages } = context;
+  const { pages, hosts } = context;
   const { mountPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
@@ -202,6 +202,8 @@ export function createRouter<FrameworkRequest>(
     request: IdpRequest,
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
+    const refusedHost = await hosts?.refused(request);
+    if (refusedHost !== undefined) return refusedHost;
     const route = routes.get(path);
     if (route === undefined)
       return failureReply({ code: "not_found" }, request, { pages, otherwise: "json" });

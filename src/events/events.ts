@@ -43,10 +43,16 @@ export interface Events {
      * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or
      * `acr` is not met. `provider_required`: the user signed in at another provider than its
      * `provider`. `cross_origin`: a page of another origin may have sent the request (`auth.csrf`);
-     * the event has no issuer and subject, because nothing was read.
+     * the event has no issuer and subject, because nothing was read. `origin_unknown`: the request's
+     * host isn't the application's, which has several origins; nothing was read, either.
      */
     readonly reason:
-      EndReason | "forbidden" | "step_up_required" | "provider_required" | "cross_origin";
+      | EndReason
+      | "forbidden"
+      | "step_up_required"
+      | "provider_required"
+      | "cross_origin"
+      | "origin_unknown";
   };
   /**
    * A session has ended by policy, by a logout at the provider, or because of too many sessions;

@@ -9,6 +9,7 @@ import {
   type Settings,
 } from "../../src/config/read-settings.js";
 import * as kind from "../../src/config/setting-kinds.js";
+import type { OriginOfHost } from "../../src/config/setting-options.js";
 import { setting, type RowsOfOptions } from "../../src/config/setting-row.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";
@@ -136,7 +137,9 @@ describe("the table of settings", () => {
       number | string | null | undefined
     >();
     expectTypeOf<SettingOptions["debug"]>().toEqualTypeOf<boolean | undefined>();
-    expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<string | null | undefined>();
+    expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<
+      string | readonly string[] | OriginOfHost | null | undefined
+    >();
     expectTypeOf<keyof SettingOptions>().toEqualTypeOf<SettingName>();
   });
 

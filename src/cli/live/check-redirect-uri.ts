@@ -12,13 +12,13 @@ import { shownError } from "./message-parts.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
 /**
- * Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's `Host`
- * header decides then.
+ * Returns the redirect URI that a login sends; null if BASE_URL isn't one origin, since each request's
+ * `Host` header decides then.
  */
 export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
-  return baseUrl === null
-    ? null
-    : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
+  return typeof baseUrl === "string"
+    ? new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href
+    : null;
 }
 
 export interface RedirectUriResult {
