@@ -202,8 +202,10 @@ export function createRouter<FrameworkRequest>(
     request: IdpRequest,
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
-    const refusedHost = await hosts?.refused(request);
-    if (refusedHost !== undefined) return refusedHost;
+    if (hosts !== undefined) {
+      const refused = await hosts.refused(request);
+      if (refused !== undefined) return refused;
+    }
     const route = routes.get(path);
     if (route === undefined)
       return failureReply({ code: "not_found" }, request, { pages, otherwise: "json" });

@@ -198,7 +198,10 @@ class SessionInFramework implements UserSession {
 
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
-      const record = await this.#load();
+      const stored = await this.#run(() => this.#framework.load());
+      const record = this.#parse(stored);
+      // A session of another origin of ours isn't this request's to end.
+      if (record === undefined && this.#isOfOtherOrigin(stored)) return undefined;
       const { key } = this;
       await this.#run(() => this.#framework.destroy());
       if (key !== undefined) this.#ends.ended(key, "logout");
@@ -264,6 +267,11 @@ class SessionInFramework implements UserSession {
       !isElsewhere(record.idp_state.origin, this.#origin)
       ? record
       : undefined;
+  }
+
+  #isOfOtherOrigin(data: unknown): boolean {
+    const record = parseRecord(data, this.#options.names);
+    return isElsewhere(record?.idp_state.origin, this.#origin);
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */
