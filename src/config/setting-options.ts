@@ -200,7 +200,7 @@ export interface SettingOptions<Provider extends string = string> extends Option
    * origin. If the application has several origins, list them, separated by white space; in code,
    * as an array. `*.` at the start of a host stands for exactly one label, as in
    * `https://*.app.example.com`. In code, this can also be a function that gets a request's host
-   * and returns its origin, or undefined for other hosts. In the environment, the value `/` means
+   * and returns its origin, or `undefined` for other hosts. In the environment, the value `/` means
    * unset, because Vite's tools set it.
    *
    * Default: each request's scheme and Host header, with warning W001. Environment variable:
