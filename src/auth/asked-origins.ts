@@ -10,7 +10,7 @@ import {
   type OriginFunction,
   type Origins,
 } from "../http/origins.js";
-import type { Origin } from "../http/redirects.js";
+import { parseUrl, type Origin } from "../http/redirects.js";
 import type { IdpRequest } from "../http/request.js";
 import { RememberedAnswers } from "../work/remembered-answers.js";
 
@@ -63,6 +63,18 @@ export class AskedOrigins implements Origins {
     return this.#hosts.ask(host).then((origin) => {
       this.#keep(request, origin);
     });
+  }
+
+  /**
+   * Whether the function returns this origin for its host.
+   *
+   * @throws HookFailedError
+   */
+  async isOwn(origin: Origin): Promise<boolean> {
+    const host = parseUrl(origin)?.host;
+    if (host === undefined) return false;
+    const known = this.#hosts.isKnown(host) ? this.#hosts.last(host) : await this.#hosts.ask(host);
+    return known === origin;
   }
 
   /** How many hosts are remembered. */

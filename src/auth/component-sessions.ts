@@ -1,5 +1,6 @@
 /** The sessions of a component: idpauth's own, or the framework's (`session: "host"`). */
 import { SessionRequest } from "../access/session-request.js";
+import type { Clock } from "../clock.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine } from "../events/log-lines.js";
@@ -10,6 +11,7 @@ import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { createBundledSessions, type BundledSessions } from "../sessions/bundled-sessions.js";
+import { CallbackStates } from "../sessions/callback-states.js";
 import { cookieNameFor, cookieValues, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createOwnForms, type OwnForms, type OwnFormsParts } from "../sessions/form-proof.js";
@@ -40,6 +42,7 @@ export interface ComponentSessions<FrameworkRequest extends object> {
   /** Proves which logins a form of our own page has begun. */
   readonly ownForms: OwnForms;
   readonly postedResponses: SealedParameter;
+  readonly callbackStates: CallbackStates;
   /** The keyed hash that tells one user from another in the browser. */
   accountOf(subject: Subject): string;
   /** Undefined with the framework's own sessions, like `own`. */
@@ -85,7 +88,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
   };
   const accountOf = ({ iss, sub }: Subject) => sealer.account(iss, sub);
   const parameters = { settings, sealer, clock: parts.clock };
-  const postedResponses = createPostedResponses(parameters);
+  const sealed = sealedWith(parameters);
   if ((parts.options.session ?? "bundled") !== "bundled")
     return {
       names,
@@ -94,7 +97,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
       // The name of the framework's cookie isn't known.
       mayHaveSession: (request) => request.header("cookie") !== undefined,
       ownForms: createOwnForms({ ...parameters, sessionOf: sessionOfFramework }),
-      postedResponses,
+      ...sealed,
       subjectSessions: undefined,
       own: undefined,
     };
@@ -114,8 +117,18 @@ export function createComponentSessions<FrameworkRequest extends object>(
   const sessionOf: OwnFormsParts["sessionOf"] = ({ request }) =>
     cookieValues(request.header("cookie"), nameFor(request)).join(" ");
   const ownForms = createOwnForms({ ...parameters, sessionOf });
-  const ways = { open, mayHaveSession, ownForms, postedResponses };
+  const ways = { open, mayHaveSession, ownForms, ...sealed };
   return { names, accountOf, ...ways, subjectSessions, own };
+}
+
+function sealedWith(parts: {
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+}): Pick<ComponentSessions<never>, "postedResponses" | "callbackStates"> {
+  return {
+    postedResponses: createPostedResponses(parts),
+    callbackStates: new CallbackStates(parts),
+  };
 }
 
 /** The cookie may change with each response. A session in the cookie itself has no id. */

@@ -43,6 +43,8 @@ export function createHostGate(settings: AddressSettings, pages: Pages): HostGat
 
   return {
     find,
+    isOwn: (origin) =>
+      origins instanceof AskedOrigins ? origins.isOwn(origin) : origins.has(origin),
     refused(request) {
       const found = find(request);
       if (found !== undefined) return refusedOnceFound(request, found);

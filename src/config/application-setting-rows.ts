@@ -6,6 +6,8 @@ import { setting, type RowsOfOptions } from "./setting-row.js";
 export const APPLICATION_SETTINGS = {
   /** The origin that browsers use, or all of them; null: taken from each request. */
   baseUrl: setting(baseUrl, null, { env: "BASE_URL", remedyFor: baseUrlRemedy }),
+  /** An origin as browsers write it; null: each login's own. */
+  callbackOrigin: setting(kind.origin, null),
   /** Always starts and ends with a slash after reading. */
   mountPath: setting(kind.mountPath, "/idpauth/"),
   /** Empty, or with a slash at the start and none at the end. */

@@ -59,7 +59,28 @@ function insecure(values: CommonValues): Finding[] {
   // A refused BASE_URL is undefined here.
   if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl))
     findings.push(check("W010"));
-  return [...findings, ...cookieNameFindings(values), ...foreignRedirects(values)];
+  return [
+    ...findings,
+    ...cookieNameFindings(values),
+    ...foreignRedirects(values),
+    ...callbackFindings(values),
+  ];
+}
+
+function callbackFindings({ baseUrl, callbackOrigin }: CommonValues): Finding[] {
+  if (typeof callbackOrigin !== "string") return [];
+  return [
+    ...(baseUrl === null || typeof baseUrl === "string" ? [check("E037")] : []),
+    ...(isUnencrypted(callbackOrigin)
+      ? [
+          check(
+            "W009",
+            `${label("callbackOrigin")} is an http address of another machine, so the provider's responses are sent unencrypted.`,
+            "Use the https address.",
+          ),
+        ]
+      : []),
+  ];
 }
 
 function cookieNameFindings({ baseUrl, cookieName }: CommonValues): Finding[] {

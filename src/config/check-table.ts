@@ -201,6 +201,12 @@ export const CHECKS = checkTable({
     remedy:
       "Use a path, such as `/welcome`, which opens at the origin of the request. An address at one of the listed origins is possible, too.",
   },
+  E037: {
+    cause:
+      "IDP_CALLBACK_ORIGIN (option callbackOrigin) is set, but BASE_URL (option baseUrl) doesn't have several origins, so every callback would arrive at the wrong one.",
+    remedy:
+      "Remove IDP_CALLBACK_ORIGIN, or set BASE_URL to all origins of the application. docs/how-to/many-origins.md has an example.",
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

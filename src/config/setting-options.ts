@@ -208,6 +208,15 @@ export interface SettingOptions<Provider extends string = string> extends Option
    */
   readonly baseUrl?: string | readonly string[] | OriginOfHost | null | undefined;
   /**
+   * The origin of the redirect URI, if BASE_URL has several origins and the provider allows only
+   * one redirect URI. idpauth must get the requests for this origin, too. It redirects each login
+   * from there to the origin that the login began at.
+   *
+   * Default: the redirect URI has the origin of each login. Environment variable:
+   * `IDP_CALLBACK_ORIGIN`.
+   */
+  readonly callbackOrigin?: string | null | undefined;
+  /**
    * The path of the endpoints. The redirect URI to register with the provider is BASE_URL +
    * IDP_PATH_PREFIX + this path + `login-callback`.
    *

@@ -8,6 +8,7 @@ import type { HostGate } from "../http/origins.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { KeyNames } from "../record/stored-form.js";
+import type { CallbackStates } from "../sessions/callback-states.js";
 import type { OwnForms } from "../sessions/form-proof.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { SealedParameter } from "../sessions/sealed-parameter.js";
@@ -50,6 +51,8 @@ export interface EndpointContext extends AccessContext {
   readonly ownForms: OwnForms;
   /** The response of a provider, on its way from the posted form to the callback's GET. */
   readonly postedResponses: SealedParameter;
+  /** The states of logins whose callback arrives at IDP_CALLBACK_ORIGIN. */
+  readonly callbackStates: CallbackStates;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;
   readonly shutdown: Shutdown;

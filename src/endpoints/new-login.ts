@@ -33,17 +33,22 @@ interface NewLogin extends Pick<LoginParameters, "stepUp"> {
 
 export function newLogin(
   { request }: SessionRequest,
-  { settings, clock }: EndpointContext,
+  { settings, clock, callbackStates }: EndpointContext,
   { origin, initiator, registration, stepUp, api, destination }: NewLogin,
 ): PendingLogin {
   const { key, issuer } = registration;
+  const callbackOrigin = settings.callbackOrigin ?? origin;
+  const random = unguessable();
   return {
     // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
-    state: unguessable(),
+    state:
+      callbackOrigin === origin
+        ? random
+        : callbackStates.create(random, { origin, key }, callbackOrigin),
     nonce: unguessable(),
     verifier: unguessable(),
     final_redirect: destination.url,
-    redirect_uri: `${origin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
+    redirect_uri: `${callbackOrigin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
     issuer,
     started_at: epochSeconds(clock),
     ...withoutUndefined({

@@ -34,6 +34,7 @@ const loadEvents = lazily(() => import("./events.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
 const loadPageEndpoints = lazily(() => import("./page-endpoints.js"));
+const loadApexCallback = lazily(() => import("./apex-callback.js"));
 const loadDebug = lazily(() => import("./debug.js"));
 
 /**
@@ -196,12 +197,19 @@ export function createRouter<FrameworkRequest>(
   const { mountPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
+  const hasApex = context.settings.callbackOrigin !== null;
+  if (hasApex) context.tasks.add(loadApexCallback());
 
   async function respond(
     path: string,
     request: IdpRequest,
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
+    if (hasApex) {
+      const { apexCallback } = await loadApexCallback();
+      const reply = await apexCallback(path, request, context);
+      if (reply !== undefined) return reply;
+    }
     if (hosts !== undefined) {
       const refused = await hosts.refused(request);
       if (refused !== undefined) return refused;

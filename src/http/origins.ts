@@ -130,4 +130,10 @@ export interface HostGate {
    * application's.
    */
   refused(request: IdpRequest): Promise<Reply | undefined> | undefined;
+  /**
+   * Whether an origin is one of the application's.
+   *
+   * @throws HookFailedError the application's function failed
+   */
+  isOwn(origin: Origin): boolean | Promise<boolean>;
 }

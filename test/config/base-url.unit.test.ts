@@ -110,6 +110,16 @@ describe("several origins", () => {
     expect(codesOf({ cookieName, baseUrl })).toEqual(code === undefined ? [] : [code]);
   });
 
+  it("a callback origin needs several origins, and https on another machine", () => {
+    const callbackOrigin = "https://login.example";
+    expect(codesOf({ baseUrl: LIST, callbackOrigin })).toEqual([]);
+    expect(codesOf({ baseUrl: () => undefined, callbackOrigin })).toEqual([]);
+    expect(codesOf({ baseUrl: "https://app.example", callbackOrigin })).toEqual(["E037"]);
+    expect(codesOf({ callbackOrigin })).toEqual(["W001", "E037"]);
+    expect(codesOf({ baseUrl: LIST, callbackOrigin: "http://login.example" })).toEqual(["W009"]);
+    expect(codesOf({ baseUrl: LIST, callbackOrigin: "https://*.login.example" })).toEqual(["E006"]);
+  });
+
   it.each<[string, SettingOptions["baseUrl"], boolean]>([
     ["/welcome", LIST, true],
     ["https://app.example/bye", LIST, true],

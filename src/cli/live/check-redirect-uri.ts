@@ -15,9 +15,13 @@ import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
  * Returns the redirect URI that a login sends; null if BASE_URL isn't one origin, since each request's
  * `Host` header decides then.
  */
-export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
-  return typeof baseUrl === "string"
-    ? new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href
+export function redirectUriOf(
+  { baseUrl, callbackOrigin, publicPath }: Settings,
+  key?: string,
+): string | null {
+  const origin = callbackOrigin ?? baseUrl;
+  return typeof origin === "string"
+    ? new URL(`${origin}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href
     : null;
 }
 
