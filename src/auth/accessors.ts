@@ -146,8 +146,15 @@ export function createAccessors<FrameworkRequest extends object>(
       return ready().access.explain(sessionOf(raw));
     },
     whenEnded(raw) {
-      const { settings, open, clock } = ready();
-      return whenEnded(() => open(raw, adapter.request(raw)).session, {
+      const { settings, open, clock, hosts } = ready();
+      const opened = () => open(raw, adapter.request(raw)).session;
+      return whenEnded(opened, {
+        ...(hosts && {
+          openLater: async () => {
+            await hosts.find(adapter.request(raw));
+            return opened();
+          },
+        }),
         policy: settings,
         clock,
         onClose: (closed) => adapter.onClose?.(raw, closed),

@@ -283,6 +283,25 @@ describe("a function for origins", () => {
     expect(await auth.getSession(user.request("/", { host: "x.example" }))).toBeNull();
   });
 
+  it("is asked by whenEnded, too, and its outage ends no session", async () => {
+    const { user } = await start({ baseUrl: (host) => Promise.resolve(SHOPS[host]) });
+    await signInAt(user, A);
+    let fails = true;
+    const auth = application.another({
+      baseUrl: (host) => (fails ? Promise.reject(new Error("down")) : SHOPS[host]),
+    });
+    const signal = auth.whenEnded(user.request("/", { host: A }));
+    const stranger = auth.whenEnded(user.request("/", { host: STRANGER }));
+    await application.clock.advanceAsync(1_000);
+    expect([signal.aborted, stranger.aborted]).toEqual([false, false]);
+    fails = false;
+    await application.clock.advanceAsync(2_000);
+    expect([signal.aborted, stranger.aborted]).toEqual([false, true]);
+    await user.get("/idpauth/logout/", { host: A });
+    await application.clock.advanceAsync(10_000);
+    expect(signal.aborted).toBe(true);
+  });
+
   it("names another origin than the host's: a login goes there first", async () => {
     const { user } = await start({ baseUrl: (host) => SHOPS[host] });
     const { status, location } = await user.get("/idpauth/login/?x=1", { host: "alias.example" });
