@@ -151,6 +151,12 @@ export const ERRORS = errorRows({
     remedy:
       "Correct each finding as its remedy says, and start again. `npx idpauth check` lists the findings without starting the application.",
   },
+  origin_unknown: {
+    status: 421,
+    title: "This address isn't available here",
+    remedy:
+      "If the host is the application's, add it to BASE_URL, or have the function `baseUrl` return its origin. A reverse proxy must pass the Host header on unchanged; if it sends `X-Forwarded-Host`, set IDP_TRUST_PROXY or the framework's own setting.",
+  },
   guard_missing: {
     status: 500,
     title: "This page isn't available right now",

@@ -230,7 +230,7 @@ export function asStoreUnavailable(error: unknown): StoreUnavailableError {
 }
 
 /** The functions of an application that take part in a sign-in. */
-export type HookName = HookFailedError["hook"];
+export type HookName = Exclude<HookFailedError["hook"], "baseUrl">;
 
 /**
  * A function of the application threw, or took too long. Nothing was decided about the user; a
@@ -239,8 +239,8 @@ export type HookName = HookFailedError["hook"];
 export class HookFailedError extends IdpAuthError {
   static override readonly className = "HookFailedError";
   /** The name of the option that contains the function. */
-  readonly hook: "claims" | "onSignIn" | "onRefresh" | "onSignOut";
-  /** `timeout`: it ran longer than `hookTimeout`. */
+  readonly hook: "claims" | "onSignIn" | "onRefresh" | "onSignOut" | "baseUrl";
+  /** `timeout`: it ran longer than `hookTimeout`, or `baseUrl` longer than five seconds. */
   readonly reason: "threw" | "timeout";
   /** Seconds to wait before the next try. */
   readonly retryAfter = 1;
@@ -255,7 +255,9 @@ export class HookFailedError extends IdpAuthError {
   ) {
     super(
       "hook_failed",
-      reason === "timeout" ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw.`,
+      reason === "timeout"
+        ? `\`${hook}\` took longer than ${hook === "baseUrl" ? "5 seconds" : "hookTimeout"}.`
+        : `\`${hook}\` threw.`,
       options,
     );
     this.hook = hook;

@@ -30,6 +30,7 @@ export type { ApiDispatcher, ApiOptions } from "./config/api-options.js";
 export type { ApiRule } from "./config/api-rules.js";
 export type { IdpAuthNames } from "./config/inferred-names.js";
 export type { ProviderOptions } from "./config/provider-options.js";
+export type { OriginOfHost } from "./config/setting-options.js";
 export {
   providerSource,
   type ProviderSource,

@@ -11,7 +11,7 @@
 /** @type {Readonly<Record<string, readonly Group[]>>} entry -> its pages, in reading order */
 export const GROUPS = {
   idpauth: [
-    { page: "options", title: "Options of idpAuth", names: ["IdpAuthOptions"] },
+    { page: "options", title: "Options of idpAuth", names: ["IdpAuthOptions", "OriginOfHost"] },
     {
       // Its types are a part of docs/reference/accessors.md.
       page: "functions",

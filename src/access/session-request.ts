@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 import { seenHost } from "../http/forwarded-headers.js";
-import { ownOrigin, type AddressSettings } from "../http/own-origin.js";
+import { isAtUnknownHost, ownOrigin, type AddressSettings } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
 import type { IdpRequest } from "../http/request.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -36,6 +36,11 @@ export class SessionRequest {
    */
   get origin(): Origin | undefined {
     return ownOrigin(this.request, this.#settings);
+  }
+
+  /** Whether the host isn't the application's, which has several origins. There is no session then. */
+  get isAtUnknownHost(): boolean {
+    return isAtUnknownHost(this.request, this.#settings);
   }
 
   /** Host and port as the browser sent them, whatever BASE_URL is. */

@@ -59,7 +59,10 @@ export function createAccessors<FrameworkRequest extends object>(
 ): Accessors<FrameworkRequest> {
   const { ready, memory, openedOf, adapter, settled, shutdown, events } = parts;
   const sessionOf = (raw: FrameworkRequest) => openedOf(raw).session;
+  const hostFound = (raw: FrameworkRequest) => hostOf(raw, parts);
   const access = async (raw: FrameworkRequest, options?: { readonly slide: boolean }) => {
+    const found = hostFound(raw);
+    if (found !== undefined) await found;
     const outcome = await ready().access.access(sessionOf(raw), options);
     if (outcome.authenticated) keepPrivate(parts, raw);
     return outcome;
@@ -113,6 +116,8 @@ export function createAccessors<FrameworkRequest extends object>(
       }
     },
     async updateData(raw, change) {
+      const found = hostFound(raw);
+      if (found !== undefined) await found;
       const session = sessionOf(raw);
       const { application } = ready();
       const outcome = await access(raw);
@@ -128,19 +133,32 @@ export function createAccessors<FrameworkRequest extends object>(
         : dataOf(record);
     },
     async readSessionRecord(raw) {
+      const found = hostFound(raw);
+      if (found !== undefined) await found;
       const record = await sessionOf(raw).read();
       return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
     },
     ...createTokenAccessors(parts),
     async checkIdpAuthentication(raw) {
+      const found = hostFound(raw);
+      if (found !== undefined) await found;
       return (await ready().access.explain(sessionOf(raw))).authenticated;
     },
     async explainIdpAuthentication(raw) {
+      const found = hostFound(raw);
+      if (found !== undefined) await found;
       return ready().access.explain(sessionOf(raw));
     },
     whenEnded(raw) {
-      const { settings, open, clock } = ready();
-      return whenEnded(() => open(raw, adapter.request(raw)).session, {
+      const { settings, open, clock, hosts } = ready();
+      const opened = () => open(raw, adapter.request(raw)).session;
+      return whenEnded(opened, {
+        ...(hosts && {
+          openLater: async () => {
+            await hosts.find(adapter.request(raw));
+            return opened();
+          },
+        }),
         policy: settings,
         clock,
         onClose: (closed) => adapter.onClose?.(raw, closed),
@@ -200,6 +218,17 @@ function inOutage<Value>(
   throw error;
 }
 
+/**
+ * Finds out which origin a request's host belongs to, before its session is opened. Undefined:
+ * nothing has to be found out.
+ */
+function hostOf<FrameworkRequest extends object>(
+  raw: FrameworkRequest,
+  { ready, adapter }: AccessorParts<FrameworkRequest>,
+): Promise<void> | undefined {
+  return ready().hosts?.find(adapter.request(raw));
+}
+
 /** Keeps the response private to a request whose user the application has read. A guard has done it. */
 function keepPrivate<FrameworkRequest extends object>(
   { adapter, memory }: AccessorParts<FrameworkRequest>,
@@ -215,6 +244,8 @@ function createTokenAccessors<FrameworkRequest extends object>(
   const { ready, openedOf } = parts;
   return {
     async getAccessToken(raw, { minValidity = MIN_VALIDITY_SECONDS, api, rejected } = {}) {
+      const found = hostOf(raw, parts);
+      if (found !== undefined) await found;
       const { session } = openedOf(raw);
       const component = ready();
       const token = await (api === undefined
@@ -225,6 +256,8 @@ function createTokenAccessors<FrameworkRequest extends object>(
     },
     // eslint-disable-next-line @typescript-eslint/max-params -- `auth.fetchApi()` is public.
     async fetchApi(raw, name, path, init = {}) {
+      const found = hostOf(raw, parts);
+      if (found !== undefined) await found;
       const { session } = openedOf(raw);
       const component = ready();
       const { fetchApi } = await loadFetchApi();
@@ -290,10 +323,10 @@ type ListAccessors<FrameworkRequest extends object> = Pick<
   "listSessions" | "endSession" | "endAllSessions"
 >;
 
-function createListAccessors<FrameworkRequest extends object>({
-  ready,
-  openedOf,
-}: AccessorParts<FrameworkRequest>): ListAccessors<FrameworkRequest> {
+function createListAccessors<FrameworkRequest extends object>(
+  parts: AccessorParts<FrameworkRequest>,
+): ListAccessors<FrameworkRequest> {
+  const { ready, openedOf } = parts;
   function sessionsOf({ iss, sub, provider }: Subject): SubjectSessions {
     if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
       throw new TypeError(
@@ -315,6 +348,7 @@ function createListAccessors<FrameworkRequest extends object>({
 
   async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
     if (raw === undefined) return undefined;
+    await hostOf(raw, parts);
     const { session } = openedOf(raw);
     await session.read();
     return session.key;

@@ -183,9 +183,9 @@ export interface IdpAuth<
    * Checks that a page of another origin did not send a request that may change something.
    * Endpoints have their own rules and pass.
    *
-   * @returns undefined if the request may pass; otherwise the 403 response
+   * @returns undefined, at once or as a promise, if the request may pass; otherwise the response
    */
-  csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+  csrf(raw: FrameworkRequest): Promise<Reply | undefined> | undefined;
   /**
    * Returns the response to an error that a handler threw and nothing caught, with the error's
    * status: a page for a navigation, otherwise a problem document.

@@ -9,6 +9,7 @@ import type { Finding } from "../errors.js";
 import type { GuardOpened } from "../guard/guard.js";
 import { onFirstClose } from "../http/first-close.js";
 import { seenClient } from "../http/forwarded-headers.js";
+import type { AnyReply } from "../http/reply.js";
 import { pathOf, type IdpRequest } from "../http/request.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { waitForEnd } from "../sessions/session-end-signal.js";
@@ -82,7 +83,8 @@ export function createApiProxies<FrameworkRequest extends object>(
       return (raw) => {
         const component = ready();
         const api = component.apiNamed(name);
-        if (!isBelow(api, adapter.request(raw))) return undefined;
+        const request = adapter.request(raw);
+        if (!isBelow(api, request)) return undefined;
         const { node, web, client } = adapter.source?.(raw) ?? {};
         const proxied = () => {
           const opened = openedOf(raw);
@@ -96,13 +98,16 @@ export function createApiProxies<FrameworkRequest extends object>(
             rules: [rule],
           };
         };
-        return isNode || web === undefined
-          ? loadNodeProxy().then(({ respondOverNode }) =>
-              respondOverNode(proxied(), { node, web }, component),
-            )
-          : loadFetchProxy().then(({ respondOverFetch }) =>
-              respondOverFetch(proxied(), web, component),
-            );
+        const respond = (): Promise<AnyReply> =>
+          isNode || web === undefined
+            ? loadNodeProxy().then(({ respondOverNode }) =>
+                respondOverNode(proxied(), { node, web }, component),
+              )
+            : loadFetchProxy().then(({ respondOverFetch }) =>
+                respondOverFetch(proxied(), web, component),
+              );
+        const refused = component.hosts?.refused(request);
+        return refused === undefined ? respond() : refused.then((reply) => reply ?? respond());
       };
     },
     proxyUpgrade(request, [message, socket, head], known) {
@@ -125,7 +130,8 @@ export function createApiProxies<FrameworkRequest extends object>(
       const upgraded = socket as Duplex;
       // At once: without a listener, a connection that breaks ends the process.
       upgraded.on("error", () => undefined);
-      const upgrading = loadNodeProxy().then(({ upgrade }) => {
+      const upgrading = loadNodeProxy().then(async ({ upgrade }) => {
+        await component.hosts?.find(request);
         const opened = component.open(undefined as never, request);
         const onClose = onFirstClose.bind(undefined, [upgraded]);
         const proxied = {

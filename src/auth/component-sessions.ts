@@ -1,10 +1,11 @@
 /** The sessions of a component: idpauth's own, or the framework's (`session: "host"`). */
 import { SessionRequest } from "../access/session-request.js";
+import type { Clock } from "../clock.js";
 import type { ConfiguredProvider } from "../config/read-settings.js";
 import { SessionMissingError } from "../errors.js";
 import { driverCode, type EventHub } from "../events/event-hub.js";
 import { functionThrew, logLine } from "../events/log-lines.js";
-import { isSecure } from "../http/own-origin.js";
+import { isAtUnknownHost, isSecure, ownOrigin, severalOrigins } from "../http/own-origin.js";
 import type { IdpRequest } from "../http/request.js";
 import { deviceName } from "../record/device.js";
 import type { Subject } from "../record/identity.js";
@@ -12,10 +13,12 @@ import type { ClientIdentity } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { createBundledSessions, type BundledSessions } from "../sessions/bundled-sessions.js";
+import { CallbackStates } from "../sessions/callback-states.js";
 import { cookieNameFor, cookieValues, hasCookie } from "../sessions/cookie.js";
 import { createSessionEnding } from "../sessions/end-by-key.js";
 import { createOwnForms, type OwnForms, type OwnFormsParts } from "../sessions/form-proof.js";
 import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { NoSession } from "../sessions/no-session.js";
 import { createPostedResponses } from "../sessions/posted-responses.js";
 import { createProviderLogouts, type ProviderLogouts } from "../sessions/provider-logouts.js";
 import { createSealer, type Sealer } from "../sessions/seal.js";
@@ -42,6 +45,7 @@ export interface ComponentSessions<FrameworkRequest extends object> {
   /** Proves which logins a form of our own page has begun. */
   readonly ownForms: OwnForms;
   readonly postedResponses: SealedParameter;
+  readonly callbackStates: CallbackStates;
   /** The keyed hash that tells one user from another in the browser. */
   accountOf(subject: Subject): string;
   /** Undefined with the framework's own sessions, like `own`. */
@@ -93,7 +97,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
   };
   const accountOf = accountsBy(sealer, checked);
   const parameters = { settings, sealer, clock: parts.clock };
-  const postedResponses = createPostedResponses(parameters);
+  const sealed = sealedWith(parameters);
   if ((parts.options.session ?? "bundled") !== "bundled")
     return {
       names,
@@ -102,7 +106,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
       // The name of the framework's cookie isn't known.
       mayHaveSession: (request) => request.header("cookie") !== undefined,
       ownForms: createOwnForms({ ...parameters, sessionOf: sessionOfFramework }),
-      postedResponses,
+      ...sealed,
       subjectSessions: undefined,
       own: undefined,
     };
@@ -110,6 +114,8 @@ export function createComponentSessions<FrameworkRequest extends object>(
   const { bundled, subjectSessions } = own;
   const { cookieName, publicPath } = settings;
   const open = (_raw: FrameworkRequest, request: IdpRequest): SessionRequest => {
+    if (isAtUnknownHost(request, settings))
+      return new SessionRequest(request, new NoSession(), parameters);
     const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
     return new SessionRequest(request, opened, parameters);
   };
@@ -117,7 +123,7 @@ export function createComponentSessions<FrameworkRequest extends object>(
     cookieNameFor(cookieName, publicPath, isSecure(request, settings));
   const { mayHaveSession, sessionOf } = ownCookies(nameFor);
   const ownForms = createOwnForms({ ...parameters, sessionOf });
-  const ways = { open, mayHaveSession, ownForms, postedResponses };
+  const ways = { open, mayHaveSession, ownForms, ...sealed };
   return { names, accountOf, ...ways, subjectSessions, own };
 }
 
@@ -142,6 +148,16 @@ function accountsBy(
     source !== undefined && !providers.some((one) => one.key === key);
   return ({ iss, sub, provider }) =>
     sealer.account(iss, sub, isSourced(provider) ? provider : undefined);
+}
+
+function sealedWith(parts: {
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+}): Pick<ComponentSessions<never>, "postedResponses" | "callbackStates"> {
+  return {
+    postedResponses: createPostedResponses(parts),
+    callbackStates: new CallbackStates(parts),
+  };
 }
 
 /** The cookie may change with each response. A session in the cookie itself has no id. */
@@ -182,6 +198,9 @@ function createOwnSessions(
     onEndsLost: () => events.log(logLine("ends_not_told")),
     cookieName,
     publicPath,
+    ...(severalOrigins(settings) && {
+      originOf: (request: IdpRequest) => ownOrigin(request, settings),
+    }),
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
   });
   const ending = createSessionEnding({
@@ -204,12 +223,15 @@ function frameworkSessions<FrameworkRequest extends object>(
   const requestParts = { settings, clock };
   const sessions = createFrameworkSessions({ ...storage, clock, policy: settings });
   return (raw, request) => {
+    if (isAtUnknownHost(request, settings))
+      return new SessionRequest(request, new NoSession(), requestParts);
     const session = adapter.session?.(raw);
     if (session === undefined) {
       events.emit("outage", { side: "session", reason: "session_missing" });
       throw new SessionMissingError();
     }
-    return new SessionRequest(request, sessions.open(session), requestParts);
+    const origin = severalOrigins(settings) && ownOrigin(request, settings);
+    return new SessionRequest(request, sessions.open(session, origin), requestParts);
   };
 }
 

@@ -41,6 +41,7 @@ import {
   type ComponentSessions,
   type OwnSessions,
 } from "./component-sessions.js";
+import { createHostGate } from "./host-gate.js";
 import { lateSource, type LateSource } from "./late-source.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
@@ -101,7 +102,7 @@ export function compose<FrameworkRequest extends object>(
   const revocations = createDelayedRevocations(parts.clock, tasks);
   const pages = pagesOf(settings, mayHaveSession, parts);
   loadNow([() => pages.load(choicesIn(checked)), ...apiCode(apis)], tasks);
-  const context: EndpointContext = {
+  const context: EndpointContext & Pick<Component<never>, "source"> = {
     ...shared,
     ...ofEndpoints,
     settings,
@@ -110,13 +111,13 @@ export function compose<FrameworkRequest extends object>(
     registrations,
     source,
     pages,
+    hosts: createHostGate(settings, pages),
     access,
     revocations,
     shutdown: parts.shutdown,
   };
   return {
     ...context,
-    source,
     router: createRouter(context, remembered(open, parts.endpointOpened)),
     open,
     streams: createPlaces(settings.streamsPerSession),

@@ -24,6 +24,7 @@ import type { FrameworkAdapter, FrameworkFacts, IdpAuth } from "./adapter-types.
 import { createApiProxies } from "./api-proxy.js";
 import type { ComponentParts } from "./component-parts.js";
 import { compose, type Component } from "./component.js";
+import { withAskedOrigins } from "./host-gate.js";
 import type { IdpAuthOptions } from "./idp-auth-options.js";
 import { lateEventStreams } from "./late-event-streams.js";
 import { lateProvider } from "./late-provider.js";
@@ -89,18 +90,22 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     found.findings.forEach(warn);
     // A component that is mounted twice has one set of sessions.
     if (running === undefined) {
-      running = compose(found, {
-        options,
-        adapter,
-        clock,
-        events,
-        createProvider,
-        rules,
-        shutdown,
-        endpointOpened: (raw, opened) => {
-          memory.endpointOpened(raw, opened);
+      const settings = withAskedOrigins(found.settings, { clock, events });
+      running = compose(
+        { ...found, settings },
+        {
+          options,
+          adapter,
+          clock,
+          events,
+          createProvider,
+          rules,
+          shutdown,
+          endpointOpened: (raw, opened) => {
+            memory.endpointOpened(raw, opened);
+          },
         },
-      });
+      );
       started = found;
       events.log(startedLine(found, options));
       reportServerProblems(options.store, clock, warn);

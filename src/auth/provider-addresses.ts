@@ -40,7 +40,7 @@ export function addressesOf(
   const at = (path: string) => `${base}${settings.publicPath}${path}`;
   const { logoutAtProvider, backchannelLogout, frontchannelLogout } = inherited;
   return {
-    redirectUri: at(`login-callback/${key}`),
+    redirectUri: `${settings.callbackOrigin ?? base}${settings.publicPath}login-callback/${key}`,
     loginUrl: at(`login/?provider=${key}`),
     jwks: at(`jwks/${key}`),
     ...(logoutAtProvider && { logoutCallback: at("logout-callback") }),

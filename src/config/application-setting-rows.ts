@@ -1,11 +1,13 @@
-import { parseUrl } from "../http/redirects.js";
+import { baseUrl, baseUrlRemedy } from "./base-url-kind.js";
 import * as kind from "./setting-kinds.js";
 import { setting, type RowsOfOptions } from "./setting-row.js";
 
 /** The settings of the application: its address, the paths of the endpoints, and debug mode. */
 export const APPLICATION_SETTINGS = {
-  /** The origin that browsers use, such as `https://app.example`; null: taken from each request. */
-  baseUrl: setting(kind.origin, null, { env: "BASE_URL", remedyFor: withoutPath }),
+  /** The origin that browsers use, or all of them; null: taken from each request. */
+  baseUrl: setting(baseUrl, null, { env: "BASE_URL", remedyFor: baseUrlRemedy }),
+  /** An origin as browsers write it; null: each login's own. */
+  callbackOrigin: setting(kind.origin, null),
   /** Always starts and ends with a slash after reading. */
   mountPath: setting(kind.mountPath, "/idpauth/"),
   /** Empty, or with a slash at the start and none at the end. */
@@ -21,10 +23,3 @@ export const APPLICATION_SETTINGS = {
   dataLimit: setting(kind.dataBytes, 4096),
   debug: setting(kind.boolean, false),
 } as const satisfies Partial<RowsOfOptions>;
-
-function withoutPath(value: unknown): string | undefined {
-  const url = typeof value === "string" ? parseUrl(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/")
-    return undefined;
-  return "Set BASE_URL (option baseUrl) to the origin only. If a reverse proxy strips a path prefix, such as `/portal`, set IDP_PATH_PREFIX (option pathPrefix) to it.";
-}

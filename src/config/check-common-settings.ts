@@ -37,9 +37,14 @@ export function commonFindings(
   ];
 }
 
-/** Whether BASE_URL is an address of this machine. False if it is unset. */
-export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
-  return typeof baseUrl === "string" && isLoopback(new URL(baseUrl).hostname);
+/** The origins that are known at the start. Undefined: BASE_URL is unset, or a function. */
+function originsIn(baseUrl: CommonValues["baseUrl"]): readonly string[] | undefined {
+  return typeof baseUrl === "string" ? [baseUrl] : baseUrl?.list;
+}
+
+/** Whether BASE_URL consists of addresses of this machine. False if it is unset. */
+export function isOnThisMachine(baseUrl: CommonValues["baseUrl"]): boolean {
+  return originsIn(baseUrl)?.every((origin) => isLoopback(new URL(origin).hostname)) === true;
 }
 
 // Browsers ignore letter case in the prefixes of cookie names.
@@ -50,18 +55,62 @@ function insecure(values: CommonValues): Finding[] {
   const { baseUrl, debug } = values;
   const findings: Finding[] = [];
   if (baseUrl === null) findings.push(check("W001"));
-  if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
+  if (originsIn(baseUrl)?.some(isUnencrypted) === true) findings.push(check("W009"));
   // A refused BASE_URL is undefined here.
   if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl))
     findings.push(check("W010"));
-  return [...findings, ...cookieNameFindings(values)];
+  return [
+    ...findings,
+    ...cookieNameFindings(values),
+    ...foreignRedirects(values),
+    ...callbackFindings(values),
+  ];
+}
+
+function callbackFindings({ baseUrl, callbackOrigin }: CommonValues): Finding[] {
+  if (typeof callbackOrigin !== "string") return [];
+  return [
+    ...(baseUrl === null || typeof baseUrl === "string" ? [check("E037")] : []),
+    ...(isUnencrypted(callbackOrigin)
+      ? [
+          check(
+            "W009",
+            `${label("callbackOrigin")} is an http address of another machine, so the provider's responses are sent unencrypted.`,
+            "Use the https address.",
+          ),
+        ]
+      : []),
+  ];
 }
 
 function cookieNameFindings({ baseUrl, cookieName }: CommonValues): Finding[] {
   if (typeof cookieName !== "string" || baseUrl === undefined) return [];
-  const isHttps = baseUrl?.startsWith("https:") === true;
-  if (!isHttps) return HTTPS_ONLY_NAME.test(cookieName) ? [check("E011")] : [];
-  return HOST_BOUND_NAME.test(cookieName) ? [] : [check("W013")];
+  const isSeveral = baseUrl !== null && typeof baseUrl !== "string";
+  const isHostBound = HOST_BOUND_NAME.test(cookieName);
+  // A function has to name https origins for a name with a prefix.
+  const schemes = originsIn(baseUrl)?.map(isHttps) ?? [isSeveral];
+  if (HTTPS_ONLY_NAME.test(cookieName) && schemes.includes(false)) return [check("E011")];
+  if (isHostBound || !schemes.includes(true)) return [];
+  return [check(isSeveral ? "E035" : "W013")];
+}
+
+const isHttps = (origin: string) => origin.startsWith("https:");
+
+/** With several origins, no redirect setting leads to a host that isn't one of them. */
+function foreignRedirects(values: CommonValues): Finding[] {
+  const { baseUrl } = values;
+  if (baseUrl === null || baseUrl === undefined || typeof baseUrl === "string") return [];
+  return (["authFinalRedirectUrl", "authLogoutRedirectUrl"] as const).flatMap((name) => {
+    const url = parseUrl(values[name] ?? "");
+    return url === undefined || baseUrl.has(url.origin)
+      ? []
+      : [
+          check(
+            "E036",
+            `${label(name)} is an address at ${quoted(url.origin)}, ${baseUrl.list === undefined ? "but BASE_URL (option baseUrl) is a function, so nothing tells whether that is one of its origins" : "which isn't in BASE_URL (option baseUrl)"}.`,
+          ),
+        ];
+  });
 }
 
 /** Whether an address is http on another machine: the network can read the traffic. */

@@ -193,6 +193,26 @@ export const CHECKS = checkTable({
     remedy:
       "Start the application without NODE_USE_ENV_PROXY and `--use-env-proxy`. If other requests need the proxy, set it for each of them in code, for example with undici's `ProxyAgent`.",
   },
+  E035: {
+    cause:
+      "IDP_COOKIE_NAME (option cookieName) doesn't start with `__Host-`, although BASE_URL (option baseUrl) has several https origins, so a page of " +
+      "one of them could set the cookie of another.",
+    remedy:
+      "Remove IDP_COOKIE_NAME, or choose a name that starts with `__Host-`. Signed-in users must then sign in again.",
+  },
+  E036: {
+    cause:
+      "IDP_AUTH_FINAL_REDIRECT_URL (option authFinalRedirectUrl) or IDP_AUTH_LOGOUT_REDIRECT_URL (option authLogoutRedirectUrl) is an address that isn't at " +
+      "one of the several origins of BASE_URL (option baseUrl).",
+    remedy:
+      "Use a path, such as `/welcome`, which opens at the origin of the request. An address at one of the listed origins is possible, too.",
+  },
+  E037: {
+    cause:
+      "IDP_CALLBACK_ORIGIN (option callbackOrigin) is set, but BASE_URL (option baseUrl) doesn't have several origins, so every callback would arrive at the wrong one.",
+    remedy:
+      "Remove IDP_CALLBACK_ORIGIN, or set BASE_URL to all origins of the application. docs/how-to/many-origins.md has an example.",
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

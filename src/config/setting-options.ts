@@ -4,6 +4,17 @@ import type { OptionsPerProvider, ProviderOptions } from "./provider-options.js"
 import type { ProviderSource } from "./provider-source.js";
 
 /**
+ * Returns the origin that browsers use for a host, such as `https://shop.example`; undefined if the
+ * host isn't the application's. idpauth remembers the result for five minutes, and asks for a host
+ * once at a time. If the function throws, or takes longer than five seconds, the response is 503.
+ *
+ * @param host in lower case, IDN as ASCII, with its port unless that is the scheme's default
+ */
+export type OriginOfHost = (
+  host: string,
+) => string | null | undefined | Promise<string | null | undefined>;
+
+/**
  * The settings that the code gives. They override the environment. `undefined` uses the
  * environment; `null` unsets the setting. See docs/reference/settings.md.
  */
@@ -193,12 +204,25 @@ export interface SettingOptions<Provider extends string = string> extends Option
   readonly loginParams?: readonly string[] | undefined;
   /**
    * The application's origin, as browsers use it. The cookie and the callback belong to this
-   * origin. In the environment, the value `/` means unset, because Vite's tools set it.
+   * origin. If the application has several origins, list them, separated by white space; in code,
+   * as an array. `*.` at the start of a host stands for exactly one label, as in
+   * `https://*.app.example.com`. In code, this can also be a function that gets a request's host
+   * and returns its origin, or `undefined` for other hosts. In the environment, the value `/` means
+   * unset, because Vite's tools set it.
    *
    * Default: each request's scheme and Host header, with warning W001. Environment variable:
    * `BASE_URL`.
    */
-  readonly baseUrl?: string | null | undefined;
+  readonly baseUrl?: string | readonly string[] | OriginOfHost | null | undefined;
+  /**
+   * The origin of the redirect URI, if BASE_URL has several origins and the provider allows only
+   * one redirect URI. idpauth must get the requests for this origin, too. It redirects each login
+   * from there to the origin that the login began at.
+   *
+   * Default: the redirect URI has the origin of each login. Environment variable:
+   * `IDP_CALLBACK_ORIGIN`.
+   */
+  readonly callbackOrigin?: string | null | undefined;
   /**
    * The path of the endpoints. The redirect URI to register with the provider is BASE_URL +
    * IDP_PATH_PREFIX + this path + `login-callback`.

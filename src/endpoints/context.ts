@@ -5,10 +5,12 @@ import type { Api } from "../config/api-options.js";
 import type { SourceOptions } from "../config/provider-source.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
 import type { Finding } from "../errors.js";
+import type { HostGate } from "../http/origins.js";
 import type { Pages } from "../pages/pages.js";
 import type { Registration } from "../ports/registration.js";
 import type { Subject } from "../record/identity.js";
 import type { KeyNames } from "../record/stored-form.js";
+import type { CallbackStates } from "../sessions/callback-states.js";
 import type { OwnForms } from "../sessions/form-proof.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
 import type { SealedParameter } from "../sessions/sealed-parameter.js";
@@ -62,6 +64,8 @@ export interface EndpointContext extends AccessContext {
   readonly apis: ReadonlyMap<string, Api>;
   readonly names: KeyNames;
   readonly pages: Pages;
+  /** Undefined: the application has one origin, so every host is served. */
+  readonly hosts: HostGate | undefined;
   readonly access: SessionAccess<EndpointRegistration>;
   /** The sessions of a user. Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
@@ -70,6 +74,8 @@ export interface EndpointContext extends AccessContext {
   readonly ownForms: OwnForms;
   /** The response of a provider, on its way from the posted form to the callback's GET. */
   readonly postedResponses: SealedParameter;
+  /** The states of logins whose callback arrives at IDP_CALLBACK_ORIGIN. */
+  readonly callbackStates: CallbackStates;
   /** The keyed hash that tells one user from another in the browser. */
   readonly accountOf: (subject: Subject) => string;
   readonly shutdown: Shutdown;

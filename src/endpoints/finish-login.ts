@@ -13,6 +13,7 @@ import {
   withoutExchange,
   withoutLogin,
 } from "../record/pending-logins.js";
+import { isElsewhere } from "../record/record-origin.js";
 import { userIn, type SessionRecord } from "../record/record.js";
 import { judge } from "../record/session-policy.js";
 import {
@@ -65,6 +66,8 @@ export async function finishLogin(
   const stateHash = createHash("sha256").update(state).digest("base64url");
   const record = await session.read();
   const login = record && findLogin(record, state);
+  // The browser is at another origin of ours than the login.
+  if (isElsewhere(login?.origin, callback.opened.origin)) return linkInvalid(callback);
   if (login === undefined) return repeatedCallback(callback, { stateHash, record, exchanges });
   if (!isAlive(login, startedAt)) return linkInvalid(callback, login);
   const attempt: Attempt = {

@@ -65,10 +65,10 @@ export function loginAgain(
 
 /** The parameters of such a login, without its mark. */
 export function fieldsAgain(
-  { final_redirect: page, redirect_uri: here, provider }: ContinuedLogin,
+  { final_redirect: page, provider, ...login }: ContinuedLogin,
   parameters: Readonly<Record<string, string>>,
 ): URLSearchParams {
-  const absolute = page.startsWith("/") ? new URL(here).origin + page : page;
+  const absolute = page.startsWith("/") ? `${originOf(login) ?? ""}${page}` : page;
   return parametersBackTo(absolute, { ...withoutUndefined({ provider }), ...parameters });
 }
 
@@ -76,6 +76,12 @@ export function fieldsAgain(
 interface LoginAddresses {
   readonly final_redirect: string;
   readonly redirect_uri: string;
+  readonly origin?: string;
+}
+
+/** The origin that a login began at. The callback may arrive at another one first. */
+function originOf({ origin, redirect_uri: callback }: Omit<LoginAddresses, "final_redirect">) {
+  return origin ?? parseUrl(callback)?.origin;
 }
 
 /**
@@ -89,7 +95,7 @@ export function failureAt(
   publicPath: string,
 ): string | undefined {
   // Both were stored, so they are parsed.
-  const origin = parseUrl(login.redirect_uri)?.origin;
+  const origin = originOf(login);
   if (origin === undefined || !URL.canParse(login.final_redirect, origin)) return undefined;
   const url = new URL(login.final_redirect, origin);
   if (url.origin !== origin || url.pathname !== `${publicPath}popup`) return undefined;

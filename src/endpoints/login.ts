@@ -194,14 +194,14 @@ const CAUSES =
  * @returns undefined if the Host header is BASE_URL's, or if BASE_URL is not set
  */
 function loginHop(
-  { request, host }: SessionRequest,
+  { request, host, origin }: SessionRequest,
   own: URLSearchParams,
   context: EndpointContext,
 ): Promise<Reply> | Reply | undefined {
   const { settings, pages, events } = context;
   const { publicPath, baseUrl } = settings;
-  if (baseUrl === null) return undefined;
-  const base = new URL(baseUrl);
+  if (baseUrl === null || origin === undefined) return undefined;
+  const base = new URL(origin);
   // Only hosts are compared: behind a proxy that terminates TLS the schemes differ.
   if (parseUrl(`${base.protocol}//${host ?? ""}`)?.host === base.host) return undefined;
   if (!own.getAll(HOP).includes("1")) {
@@ -210,7 +210,7 @@ function loginHop(
     // headers.
     const sendable = /^[\x21-\x7e]*$/.test(sent) ? sent : new URLSearchParams(sent).toString();
     return redirect(
-      `${baseUrl}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`,
+      `${origin}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`,
     );
   }
   // A hostile Host header is repeated neither to the user nor in the log.
@@ -218,7 +218,7 @@ function loginHop(
     host !== undefined && isAuthority(host)
       ? `the Host header "${host}"`
       : "a Host header that is missing or no host name";
-  const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
+  const detail = `The login was sent to BASE_URL (${origin}) and came back with ${seen}. ${CAUSES}`;
   // Once for each Host header: every login of every user takes the same way.
   events.logOnce({ level: "error", code: "login_loop", message: detail });
   events.emit("failure", { during: "login", kind: "refusal", reason: "login_loop" }, null);

@@ -4,6 +4,7 @@ import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
 import { CROSS_SITE } from "../http/cross-site-parameter.js";
 import { initiatorOf, isByScript, type Initiator } from "../http/initiator.js";
+import { severalOrigins } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
 import type { PendingLogin } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
@@ -32,20 +33,26 @@ interface NewLogin extends Pick<LoginParameters, "stepUp"> {
 
 export function newLogin(
   { request }: SessionRequest,
-  { settings, clock }: EndpointContext,
+  { settings, clock, callbackStates }: EndpointContext,
   { origin, initiator, registration, stepUp, api, destination }: NewLogin,
 ): PendingLogin {
   const { key, issuer } = registration;
+  const callbackOrigin = settings.callbackOrigin ?? origin;
+  const random = unguessable();
   return {
     // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
-    state: unguessable(),
+    state:
+      callbackOrigin === origin
+        ? random
+        : callbackStates.create(random, { origin, key }, callbackOrigin),
     nonce: unguessable(),
     verifier: unguessable(),
     final_redirect: destination.url,
-    redirect_uri: `${origin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
+    redirect_uri: `${callbackOrigin}${settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`,
     issuer,
     started_at: epochSeconds(clock),
     ...withoutUndefined({
+      origin: severalOrigins(settings) && origin,
       provider: key,
       cross_site: initiator === "other" || undefined,
       unattended: isByScript(request) || initiator === "other" || undefined,

@@ -3,8 +3,9 @@
  * brings no SameSite=Lax cookie, so it is answered by a redirect to the callback's GET, which does.
  */
 import type { SessionRequest } from "../access/session-request.js";
+import type { Origin } from "../http/redirects.js";
 import { redirect, type Reply } from "../http/reply.js";
-import { queryOf } from "../http/request.js";
+import { queryOf, type IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import { nameInForm, nameInResponse } from "./apple-posted-name.js";
 import { linkInvalid, type Callback, type ProviderAnswer } from "./callback-endings.js";
@@ -24,22 +25,55 @@ const MAX_FIELDS_LENGTH = 5_000;
 export async function postedCallback(callback: Callback): Promise<Reply> {
   const { opened, context, registration } = callback;
   const { request, origin } = opened;
-  const { clock, events, pages } = context;
-  const form = (await readForm(request, clock)) ?? new URLSearchParams();
-  const fields = [...form].filter(([name]) => FIELDS.includes(name));
-  const response = new URLSearchParams(fields);
-  if (fields.length > 0 && registration.settings.appleTeamId !== null)
-    for (const [part, text] of Object.entries(nameInForm(form) ?? {}))
-      if (typeof text === "string") response.set(part, text);
-  const content = response.toString();
+  const { events, pages } = context;
+  const response = await fieldsInForm(request, context, registration);
   if (origin === undefined) {
     events.refused("callback", "host_invalid", { provider: registration.key });
     return failureReply({ code: "host_invalid" }, request, { pages, otherwise: "html" });
   }
-  if (content === "" || content.length > MAX_FIELDS_LENGTH) return linkInvalid(callback);
-  const place = { origin, path: pathOf(context, registration) };
-  const sealed = context.postedResponses.seal(content, place);
-  return redirect(`${place.path}?${new URLSearchParams({ [RESPONSE]: sealed }).toString()}`, 303);
+  if (response.size === 0 || isTooLong(response)) return linkInvalid(callback);
+  return redirect(withSealed(response, { origin, context, registration }), 303);
+}
+
+/** The fields of a provider's response that the callback reads. */
+export function fieldsIn(response: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...response].filter(([name]) => FIELDS.includes(name)));
+}
+
+/** Those of a posted form, and the name that Apple posts. */
+export async function fieldsInForm(
+  request: IdpRequest,
+  { clock }: EndpointContext,
+  { settings }: EndpointRegistration,
+): Promise<URLSearchParams> {
+  const form = (await readForm(request, clock)) ?? new URLSearchParams();
+  const response = fieldsIn(form);
+  if (response.size > 0 && settings.appleTeamId !== null)
+    for (const [part, text] of Object.entries(nameInForm(form) ?? {}))
+      if (typeof text === "string") response.set(part, text);
+  return response;
+}
+
+/** Whether a response is longer than an address can be. */
+export function isTooLong(response: URLSearchParams): boolean {
+  return response.toString().length > MAX_FIELDS_LENGTH;
+}
+
+/** Which callback gets a posted response. */
+interface SealedFor {
+  readonly origin: Origin;
+  readonly context: EndpointContext;
+  readonly registration: EndpointRegistration;
+}
+
+/** The path and query of the callback, with a posted response that counts at this origin only. */
+export function withSealed(
+  response: URLSearchParams,
+  { origin, context, registration }: SealedFor,
+): string {
+  const path = pathOf(context, registration);
+  const sealed = context.postedResponses.seal(response.toString(), { origin, path });
+  return `${path}?${new URLSearchParams({ [RESPONSE]: sealed }).toString()}`;
 }
 
 /**

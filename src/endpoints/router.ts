@@ -35,6 +35,7 @@ const loadEvents = lazily(() => import("./events.js"));
 const loadFrontchannelLogout = lazily(() => import("./frontchannel-logout.js"));
 const loadSessionList = lazily(() => import("./session-list.js"));
 const loadPageEndpoints = lazily(() => import("./page-endpoints.js"));
+const loadApexCallback = lazily(() => import("./apex-callback.js"));
 const loadDebug = lazily(() => import("./debug.js"));
 
 /**
@@ -208,17 +209,28 @@ export function createRouter<FrameworkRequest>(
   context: EndpointContext,
   open: (raw: FrameworkRequest, request: IdpRequest) => SessionRequest,
 ): Router<FrameworkRequest> {
-  const { pages } = context;
+  const { pages, hosts } = context;
   const { mountPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
   const sourced = createSourcedRoutes(context);
+  const hasApex = context.settings.callbackOrigin !== null;
+  if (hasApex) context.tasks.add(loadApexCallback());
 
   async function respond(
     path: string,
     request: IdpRequest,
     raw: FrameworkRequest,
   ): Promise<AnyReply> {
+    if (hasApex) {
+      const { apexCallback } = await loadApexCallback();
+      const reply = await apexCallback(path, request, context);
+      if (reply !== undefined) return reply;
+    }
+    if (hosts !== undefined) {
+      const refused = await hosts.refused(request);
+      if (refused !== undefined) return refused;
+    }
     let route = routes.get(path);
     try {
       if (route === undefined && sourced.has(path)) route = await sourced.find(path);

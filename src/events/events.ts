@@ -44,7 +44,8 @@ export interface Events {
      * `acr` is not met. `provider_required`: the user signed in at another provider than its
      * `provider`. `provider_unknown`: its `provider` is a function, which named none that exists.
      * `cross_origin`: a page of another origin may have sent the request (`auth.csrf`);
-     * the event has no issuer and subject, because nothing was read.
+     * the event has no issuer and subject, because nothing was read. `origin_unknown`: the request's
+     * host isn't the application's, which has several origins; nothing was read, either.
      */
     readonly reason:
       | EndReason
@@ -52,7 +53,8 @@ export interface Events {
       | "step_up_required"
       | "provider_required"
       | "provider_unknown"
-      | "cross_origin";
+      | "cross_origin"
+      | "origin_unknown";
   };
   /**
    * A session has ended by policy, by a logout at the provider, or because of too many sessions;

@@ -98,12 +98,20 @@ interface BlockedForStepUp {
   readonly origin: string | undefined;
 }
 
+/** The request's host isn't the application's, which has several origins. */
+interface Misdirected {
+  readonly kind: "misdirected";
+  /** 421, as a page or as a problem document. The application has no response of its own for it. */
+  readonly reply: Reply;
+}
+
 type AnyBlocked =
   | BlockedUser<"navigation">
   | BlockedUser<"unauthenticated">
   | BlockedByOutage
   | BlockedByRule
-  | BlockedForStepUp;
+  | BlockedForStepUp
+  | Misdirected;
 
 /**
  * Why the guard blocked a request, and the response it proposes.

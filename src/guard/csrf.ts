@@ -11,6 +11,11 @@ const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
  */
 export const PROGRAM_HEADER = "x-idpauth";
 
+/** Whether a request has a method that must not change anything. */
+export function isSafe({ method }: IdpRequest): boolean {
+  return SAFE_METHODS.includes(method);
+}
+
 /**
  * Returns whether a request may pass: it has a safe method, or it does not come from a page of
  * another origin.
@@ -20,7 +25,7 @@ export const PROGRAM_HEADER = "x-idpauth";
  * both, the request must have the header `X-Idpauth`.
  */
 export function passesCsrf(request: IdpRequest, own: () => Origin | undefined): boolean {
-  if (SAFE_METHODS.includes(request.method)) return true;
+  if (isSafe(request)) return true;
   const site = request.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" || site === "none";
   const origin = request.header("origin");

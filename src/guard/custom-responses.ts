@@ -30,9 +30,12 @@ export interface GuardResponsesOf<
   readonly stepUp?: (...args: [...Before, blocked: Blocked<"stepUp">, ...After]) => Result;
 }
 
+/** Strangers' hosts get no response of the application's own. */
+type ResponseName = Exclude<Blocked["kind"], "misdirected">;
+
 /** The same functions, for code that knows no framework. */
 export type AnyGuardResponses = Readonly<
-  Partial<Record<Blocked["kind"], (...args: never[]) => unknown>>
+  Partial<Record<ResponseName, (...args: never[]) => unknown>>
 >;
 
 /**
@@ -50,7 +53,7 @@ export async function respondToBlocked<Result>(
   args: readonly unknown[],
   byDefault: () => Result,
 ): Promise<unknown> {
-  const own = responses[kind as Blocked["kind"]] as
+  const own = responses[kind as ResponseName] as
     ((...args: readonly unknown[]) => unknown) | undefined;
   if (own === undefined) return byDefault();
   try {
@@ -60,7 +63,7 @@ export async function respondToBlocked<Result>(
   }
 }
 
-const RESPONSES: Readonly<Record<Blocked["kind"], true>> = {
+const RESPONSES: Readonly<Record<ResponseName, true>> = {
   navigation: true,
   unauthenticated: true,
   unavailable: true,

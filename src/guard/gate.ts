@@ -101,7 +101,7 @@ export interface GateParts<FrameworkRequest extends object> {
   ): Promise<Blocked | undefined>;
   declareGuard(options: RouteRule): void;
   /** The reply to a request that may be forged. Undefined: the request may pass. */
-  csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+  csrf(raw: FrameworkRequest): Promise<Reply | undefined> | undefined;
   /** Undefined: the request is no API's. */
   proxyApi(api: string, rule?: GuardRule): (raw: FrameworkRequest) => Promise<AnyReply> | undefined;
 }
@@ -146,14 +146,14 @@ export function createGates<FrameworkRequest extends object>(
   /** The gate that sends a reply as it is. */
   const gateOf = (
     kind: "forged" | "endpoint",
-    replyTo: (raw: FrameworkRequest) => Promise<AnyReply> | undefined,
+    replyTo: (raw: FrameworkRequest) => Promise<AnyReply | undefined> | undefined,
   ): Gate<FrameworkRequest> => ({
     enter(raw, response) {
       meet(response);
       return replyTo(raw)?.then((reply) => {
         // The shutdown may have begun since.
         meet(response);
-        return { kind, reply };
+        return reply && { kind, reply };
       });
     },
     keepsPrivate: false,

@@ -6,11 +6,13 @@ import type { CommonSettings, Settings } from "../config/read-settings.js";
 import { isOutage, ProviderUnavailableError, thrownBy } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { functionThrew } from "../events/log-lines.js";
-import { ownOrigin } from "../http/own-origin.js";
+import type { HostGate } from "../http/origins.js";
+import { isAtUnknownHost, ownOrigin } from "../http/own-origin.js";
 import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import { unknownHostReply } from "../pages/unknown-host.js";
 import type { Facts, Observation, Operation, Operations } from "../ports/observer.js";
 import type { Registration } from "../ports/registration.js";
 import { meetsStepUp } from "../record/authentication-strength.js";
@@ -34,7 +36,7 @@ import {
   blockedUser,
   type Blocked,
 } from "./blocked-responses.js";
-import { passesCsrf } from "./csrf.js";
+import { isSafe, passesCsrf } from "./csrf.js";
 import { assertKnownKeys } from "./guard-usage.js";
 
 type GuardedRegistration = Registration & { readonly settings: Settings };
@@ -49,6 +51,7 @@ interface GuardedComponent {
    */
   registrationAt(key: string): unknown;
   readonly pages: Pages;
+  readonly hosts: HostGate | undefined;
   readonly access: SessionAccess;
   readonly events: EventHub;
   readonly router: { isEndpoint(request: IdpRequest): boolean };
@@ -102,7 +105,7 @@ export interface RequestGuard<FrameworkRequest extends object> {
   ): Promise<Blocked | undefined>;
   readonly guardOpened: GuardOpened;
   /** The reply to a request that may be forged. Undefined: the request may pass. */
-  csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+  csrf(raw: FrameworkRequest): Promise<Reply | undefined> | undefined;
 }
 
 export function createGuard<FrameworkRequest extends object>({
@@ -133,6 +136,7 @@ export function createGuard<FrameworkRequest extends object>({
     let opened: SessionRequest | undefined;
     let outcome: SignedIn | SignedOut;
     try {
+      if (component.hosts !== undefined) await component.hosts.find(source.request(given));
       remembered = source.remember(given, rules);
       ({ opened } = remembered);
       outcome = await component.access.access(opened.session);
@@ -165,6 +169,13 @@ export function createGuard<FrameworkRequest extends object>({
     const component = ready();
     let key: string | undefined;
     try {
+      // At an unknown host, the function would decide about nobody's page.
+      if (component.hosts !== undefined) {
+        const request = adapter.request(raw);
+        await component.hosts.find(request);
+        if (isAtUnknownHost(request, component.settings))
+          return await decide(ofFramework, raw, { rules: [rule], observation });
+      }
       key = await keyOf(provider as ProviderOf<FrameworkRequest>, raw, component);
     } catch (error) {
       if (!isOutage(error)) throw error;
@@ -199,12 +210,15 @@ export function createGuard<FrameworkRequest extends object>({
         noted(decide(ofOpened, opened, { rules, observation }), observation),
       ),
     csrf(raw) {
-      const { settings, pages, router, events } = ready();
+      const component = ready();
       const request = adapter.request(raw);
-      if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request))
-        return undefined;
-      events.emit("blocked", { reason: "cross_origin" });
-      return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
+      const { hosts, router } = component;
+      if (hosts === undefined || isSafe(request) || router.isEndpoint(request))
+        return refusedAsForged(request, component);
+      const refused = hosts.refused(request);
+      return refused === undefined
+        ? refusedAsForged(request, component)
+        : refused.then((reply) => reply ?? refusedAsForged(request, component));
     },
   };
 }
@@ -243,6 +257,16 @@ async function unknownProvider(
     kind: "forbidden",
     reply: await failureReply(failure, request, { pages, otherwise: "json" }),
   };
+}
+
+function refusedAsForged(
+  request: IdpRequest,
+  { settings, pages, router, events }: GuardedComponent,
+): Promise<Reply> | undefined {
+  if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request))
+    return undefined;
+  events.emit("blocked", { reason: "cross_origin" });
+  return failureReply({ code: "cross_origin" }, request, { pages, otherwise: "json" });
 }
 
 async function noted(
@@ -357,6 +381,11 @@ function signedOut(
   { reason, record, owner, at }: SignedOut,
 ): Promise<Blocked> {
   const { settings, registrations, events } = component;
+  if (opened.isAtUnknownHost) {
+    observation?.note({ outcome: "origin_unknown" });
+    events.emit("blocked", { reason: "origin_unknown" });
+    return Promise.resolve({ kind: "misdirected", reply: unknownHostReply(opened.request) });
+  }
   observation?.note({ outcome: reason, identity: owner.identity });
   events.emit("blocked", { ...owner.identity, reason });
   const provider = providersOf(rules)?.[0];

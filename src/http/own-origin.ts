@@ -1,27 +1,43 @@
 /** The application's own origin, as BASE_URL, the browser or a trusted proxy says. */
 import { seenHost, seenScheme } from "./forwarded-headers.js";
+import type { Origins } from "./origins.js";
 import { requestOrigin, type Origin } from "./redirects.js";
 import type { IdpRequest } from "./request.js";
 
 export interface AddressSettings {
-  readonly baseUrl: string | null;
+  /** One origin, or several. Null: the request's own. */
+  readonly baseUrl: string | Origins | null;
   /** Forwarded headers are used only if this setting, or the framework's own setting, allows it. */
   readonly trustProxy: boolean;
 }
 
 /**
- * Returns the application's origin; undefined without BASE_URL and without a usable Host header.
+ * Returns the application's origin. Undefined: BASE_URL isn't set and the Host header can't be
+ * used, or there are several origins and the host is none of them.
  */
 export function ownOrigin(
   request: IdpRequest,
   { baseUrl, trustProxy }: AddressSettings,
 ): Origin | undefined {
-  return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
+  if (typeof baseUrl === "string") return baseUrl;
+  return baseUrl === null
+    ? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy))
+    : baseUrl.of(request, trustProxy);
 }
 
 /** Returns whether the browser uses https. */
-export function isSecure(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): boolean {
-  return baseUrl === null
-    ? seenScheme(request, trustProxy) === "https"
-    : baseUrl.startsWith("https:");
+export function isSecure(request: IdpRequest, settings: AddressSettings): boolean {
+  return settings.baseUrl === null
+    ? seenScheme(request, settings.trustProxy) === "https"
+    : ownOrigin(request, settings)?.startsWith("https:") === true;
+}
+
+/** The several origins of an application. Undefined: it has one, or the request's own. */
+export function severalOrigins({ baseUrl }: Pick<AddressSettings, "baseUrl">): Origins | undefined {
+  return typeof baseUrl === "string" ? undefined : (baseUrl ?? undefined);
+}
+
+/** Returns whether there are several origins, and the request's host belongs to none of them. */
+export function isAtUnknownHost(request: IdpRequest, settings: AddressSettings): boolean {
+  return severalOrigins(settings) !== undefined && ownOrigin(request, settings) === undefined;
 }

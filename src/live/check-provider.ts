@@ -355,9 +355,10 @@ export class ProviderCheck {
       }
     } else {
       const isUnset = redirectUri === null && !this.#lacks("baseUrl", "mountPath", "pathPrefix");
+      const hasSeveral = this.#settings.baseUrl !== null;
       this.#notSeen.push(
         ({ env }) =>
-          `Whether the redirect URI is registered: not checked${isUnset ? `. Set ${env("baseUrl")} to check it` : ", because of the errors above"}.`,
+          `Whether the redirect URI is registered: not checked${isUnset ? (hasSeveral ? ", because there are several origins" : `. Set ${env("baseUrl")} to check it`) : ", because of the errors above"}.`,
       );
     }
   }

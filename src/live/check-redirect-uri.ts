@@ -13,13 +13,17 @@ import type { Landing, Navigate } from "./navigation.js";
 import { FROM_THIS_MACHINE, unreachable } from "./unreachable-endpoint.js";
 
 /**
- * Returns the redirect URI that a login sends; null if BASE_URL is unset, since each request's `Host`
- * header decides then.
+ * Returns the redirect URI that a login sends; null if BASE_URL isn't one origin, since each request's
+ * `Host` header decides then.
  */
-export function redirectUriOf({ baseUrl, publicPath }: Settings, key?: string): string | null {
-  return baseUrl === null
-    ? null
-    : new URL(`${baseUrl}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href;
+export function redirectUriOf(
+  { baseUrl, callbackOrigin, publicPath }: Settings,
+  key?: string,
+): string | null {
+  const origin = callbackOrigin ?? baseUrl;
+  return typeof origin === "string"
+    ? new URL(`${origin}${publicPath}login-callback${key === undefined ? "" : `/${key}`}`).href
+    : null;
 }
 
 /** How the check navigates. */

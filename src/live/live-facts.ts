@@ -99,11 +99,11 @@ export function noFacts(): LiveFacts {
 }
 
 /**
- * The cookie of bundled sessions; null if BASE_URL is unset, since each request's scheme decides
- * then. Pure.
+ * The cookie of bundled sessions; null if BASE_URL isn't one origin, since each request's scheme
+ * decides then. Pure.
  */
 export function cookieFact({ baseUrl, cookieName, publicPath }: Settings): CookieFacts | null {
-  if (baseUrl === null) return null;
+  if (typeof baseUrl !== "string") return null;
   const secure = baseUrl.startsWith("https:");
   return {
     name: cookieNameFor(cookieName, publicPath, secure),

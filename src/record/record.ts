@@ -10,6 +10,11 @@ export interface LoginTarget {
   /** Sent to the provider, and sent again unchanged with the code (RFC 6749 section 4.1.3). */
   readonly redirect_uri: string;
   /**
+   * The origin that the login began at, where its callback must arrive. Absent: the application had
+   * one origin.
+   */
+  readonly origin?: string;
+  /**
    * The key of the provider that the login was sent to. Absent: the application had one provider,
    * without a key.
    */
@@ -129,6 +134,11 @@ export interface PrivateState {
    * in the list.
    */
   readonly provider?: string;
+  /**
+   * The origin that the session belongs to: at another one, there is no session. Absent: the
+   * application has one origin, or had one when the record was last written.
+   */
+  readonly origin?: string;
   /** The application's own data. */
   readonly data?: JsonObject;
   /** The output of the application's claims schema. */

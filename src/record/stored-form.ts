@@ -86,6 +86,7 @@ const isStepUp = objectOf({ max_age: optional(Number.isFinite), acr: optional(li
 const TARGET: Readonly<Record<keyof LoginTarget, Check>> = {
   final_redirect: isText,
   redirect_uri: isText,
+  origin: optional(isText),
   provider: optional(isText),
   step_up: optional(isStepUp),
   api: optional(isText),
@@ -138,6 +139,7 @@ const isPrivateState = objectOf({
   dropped_token: optional(isText),
   issuer: optional(isString),
   provider: optional(isText),
+  origin: optional(isText),
   data: optional(isApplicationData),
   claims: optional(isApplicationData),
   claims_version: optional(isString),

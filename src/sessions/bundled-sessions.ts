@@ -1,5 +1,6 @@
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
+import type { Origin } from "../http/redirects.js";
 import type { IdpRequest } from "../http/request.js";
 import type { Entry } from "../ports/session-store.js";
 import type {
@@ -12,6 +13,7 @@ import type {
 } from "../ports/user-session.js";
 import type { EndReason, SessionEnd } from "../record/end-reason.js";
 import { cookieLife } from "../record/entry-life.js";
+import { isElsewhere, withOrigin } from "../record/record-origin.js";
 import {
   EMPTY_RECORD,
   withoutInherited,
@@ -46,6 +48,8 @@ export interface BundledSessionsOptions extends SessionEntriesOptions {
   readonly cookieName: string | null;
   /** The path under which browsers reach the endpoints. */
   readonly publicPath: string;
+  /** Returns the origin of a request. Absent: the application has one, which no record names. */
+  readonly originOf?: (request: IdpRequest) => Origin | undefined;
   /** Returns what a device list calls a session that this request signs in to. */
   readonly labelOf?: (request: IdpRequest) => string | null;
 }
@@ -184,7 +188,7 @@ class BundledSession implements UserSession {
       if (found === undefined) return { changed: false, record: this.#keep(undefined) };
       const next = change(found.record);
       if (next === found.record) return { changed: false, record: this.#keep(found) };
-      const record = withoutInherited(next);
+      const record = withoutInherited(withOrigin(next, this.#origin));
       const entry = entries.replacementOf(found.stored, record, handle);
       if (await options.store.replace(handle.key, entry, found.stored.version))
         return { changed: true, record: this.#keepWritten(record, entry) };
@@ -200,7 +204,7 @@ class BundledSession implements UserSession {
         this.#sendCookie(this.#handle.value);
       return updated;
     }
-    const record = withoutInherited(change(EMPTY_RECORD));
+    const record = withoutInherited(withOrigin(change(EMPTY_RECORD), this.#origin));
     const { handle, entry } = await this.#parts.entries.insertNew(record, null);
     return this.#replacedBy(handle, record, entry);
   }
@@ -212,7 +216,7 @@ class BundledSession implements UserSession {
     const old = await this.#ownHandle();
     const found = old && (await this.#foundIn(old));
     if (old === undefined || found === undefined) return this.#keep(undefined);
-    const record = withoutInherited(change(found.record));
+    const record = withoutInherited(withOrigin(change(found.record), this.#origin));
     const { labelOf } = this.#parts.options;
     const label =
       labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
@@ -243,7 +247,8 @@ class BundledSession implements UserSession {
     const now = epochSeconds(clock);
     await this.read();
     const traced = this.#traced?.find(({ trace }) => trace.stateHash === stateHash);
-    if (traced === undefined) return undefined;
+    if (traced === undefined || isElsewhere(traced.trace.target.origin, this.#origin))
+      return undefined;
     // Of several requests at once, only one finds it here. A logout by the provider may have put its
     // own trace in its place.
     const removed = await store.delete(traced.key);
@@ -294,8 +299,9 @@ class BundledSession implements UserSession {
   /** If another writer comes first, the next request renews the session. */
   async #renew(handle: Handle, known: Known, expiresAt: EpochSeconds): Promise<void> {
     const { entries, options } = this.#parts;
-    const found = isFound(known) ? known : await this.#foundIn(handle);
-    if (found === undefined) return;
+    const last = isFound(known) ? known : await this.#foundIn(handle);
+    if (last === undefined) return;
+    const found = { ...last, record: withOrigin(last.record, this.#origin) };
     const entry = entries.renewalOf(found, handle, Math.max(expiresAt, found.stored.expiresAt));
     if (!(await options.store.replace(handle.key, entry, found.stored.version))) return;
     this.#keepWritten(found.record, entry);
@@ -319,6 +325,14 @@ class BundledSession implements UserSession {
     if (renewedUntil !== undefined) this.#sendCookie(handle.value);
   }
 
+  /** Undefined: the application has one origin. */
+  get #origin(): Origin | undefined {
+    const { originOf } = this.#parts.options;
+    return originOf === undefined || this.#request === undefined
+      ? undefined
+      : originOf(this.#request);
+  }
+
   /** The session that the cookie leads to. The whole request shares the first look-up. */
   async #ownHandle(): Promise<Handle | undefined> {
     if (this.#handle === undefined) await this.read();
@@ -336,6 +350,8 @@ class BundledSession implements UserSession {
       // no session.
       if (loaded.kind === "replaced") continue;
       if (found === undefined) return undefined;
+      // A cookie of another origin of ours is none of this one's.
+      if (isElsewhere(found.record.idp_state.origin, this.#origin)) continue;
       if (
         found.record.idp_state.provider !== undefined &&
         (await isGone(found.record, this.#parts.options.isProviderKnown))

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
+import type { Origin } from "../http/redirects.js";
 import type {
   SeenSession,
   Change,
@@ -11,6 +12,7 @@ import type {
 import { keepsData } from "../record/application-data.js";
 import type { EndReason, SessionEnd } from "../record/end-reason.js";
 import { isObject } from "../record/json.js";
+import { isElsewhere, withOrigin } from "../record/record-origin.js";
 import {
   EMPTY_RECORD,
   isOfClients,
@@ -64,7 +66,8 @@ export interface FrameworkSessionsOptions extends Pick<
  * another process or of the framework between a load and a save is lost.
  */
 export interface FrameworkSessions {
-  open(session: FrameworkSession): UserSession;
+  /** @param origin the request's. Undefined: the application has one, which no record names */
+  open(session: FrameworkSession, origin?: Origin): UserSession;
 }
 
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
@@ -73,7 +76,7 @@ export function createFrameworkSessions(options: FrameworkSessionsOptions): Fram
     Promise.all(sessions.map((session) => session.look()));
   const ends = createSessionEndWatch({ look, clock: options.clock, policy: options.policy });
   const parts = { options, turns, ends };
-  return { open: (session) => new SessionInFramework(session, parts) };
+  return { open: (session, origin) => new SessionInFramework(session, parts, origin) };
 }
 
 /** Runs the changes of one session one after the other. */
@@ -113,12 +116,18 @@ class SessionInFramework implements UserSession {
   readonly #options: FrameworkSessionsOptions;
   readonly #turns: Turns;
   readonly #ends: SessionEndWatch<SessionInFramework>;
+  readonly #origin: Origin | undefined;
 
-  constructor(framework: FrameworkSession, { options, turns, ends }: Parts) {
+  constructor(
+    framework: FrameworkSession,
+    { options, turns, ends }: Parts,
+    origin: Origin | undefined,
+  ) {
     this.#framework = framework;
     this.#options = options;
     this.#turns = turns;
     this.#ends = ends;
+    this.#origin = origin;
   }
 
   get key(): string | undefined {
@@ -154,7 +163,7 @@ class SessionInFramework implements UserSession {
     return this.#inTurn(async () => {
       const before = await this.#load();
       if (before === undefined) return { changed: false, record: undefined };
-      const next = after(change, before);
+      const next = this.#after(change, before);
       return { changed: next !== before, record: await this.#write(before, next) };
     });
   }
@@ -163,7 +172,7 @@ class SessionInFramework implements UserSession {
     return this.#inTurn(async () => {
       const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);
-      const next = after(change, before ?? EMPTY_RECORD);
+      const next = this.#after(change, before ?? EMPTY_RECORD);
       if (
         before === undefined &&
         (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#framework.data))
@@ -182,7 +191,7 @@ class SessionInFramework implements UserSession {
       const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);
       if (before === undefined) return undefined;
-      const next = after(change, before);
+      const next = this.#after(change, before);
       // The middleware copies the application's keys from the request's copy, which may differ from
       // the stored data.
       const keepApplicationKeys = [stored, this.#framework.data].every(
@@ -198,7 +207,10 @@ class SessionInFramework implements UserSession {
 
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
-      const record = await this.#load();
+      const stored = await this.#run(() => this.#framework.load());
+      const record = this.#parse(stored);
+      // A session of another origin of ours isn't this request's to end.
+      if (record === undefined && this.#isOfOtherOrigin(stored)) return undefined;
       const { key } = this;
       await this.#run(() => this.#framework.destroy());
       if (key !== undefined) this.#ends.ended(key, "logout");
@@ -243,6 +255,12 @@ class SessionInFramework implements UserSession {
     });
   }
 
+  /** Returns the next record, or `before` itself if nothing changes. */
+  #after(change: Change, before: SessionRecord): SessionRecord {
+    const next = change(before);
+    return next === before ? before : withoutInherited(withOrigin(next, this.#origin));
+  }
+
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#turns.take(this.#framework.id, work);
   }
@@ -253,7 +271,16 @@ class SessionInFramework implements UserSession {
 
   #parse(data: unknown): SessionRecord | undefined {
     const record = parseRecord(data, this.#options.names);
-    return record !== undefined && isOfClients(record, this.#options) ? record : undefined;
+    return record !== undefined &&
+      isOfClients(record, this.#options) &&
+      !isElsewhere(record.idp_state.origin, this.#origin)
+      ? record
+      : undefined;
+  }
+
+  #isOfOtherOrigin(data: unknown): boolean {
+    const record = parseRecord(data, this.#options.names);
+    return isElsewhere(record?.idp_state.origin, this.#origin);
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */
@@ -303,10 +330,4 @@ class SessionInFramework implements UserSession {
 
 function isAtLeast(stamp: unknown, moment: EpochSeconds): boolean {
   return typeof stamp === "number" && stamp >= moment;
-}
-
-/** Returns the next record, or `before` itself if nothing changes. */
-function after(change: Change, before: SessionRecord): SessionRecord {
-  const next = change(before);
-  return next === before ? before : withoutInherited(next);
 }

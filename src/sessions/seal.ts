@@ -7,7 +7,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Each kind of sealed parameter has a key of its own. */
-export type ParameterPurpose = "form" | "response";
+export type ParameterPurpose = "form" | "response" | "callback";
 
 /**
  * Encrypts session records at rest with AES-256-GCM. The key is derived from SECRET_KEY and the
@@ -80,6 +80,7 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
   const parameters: Readonly<Record<ParameterPurpose, Keyring>> = {
     form: keyring("idpauth form 1"),
     response: keyring("idpauth response 1"),
+    callback: keyring("idpauth callback 1"),
   };
   return {
     seal: (plain, cookieValue, storeKey) =>

@@ -29,6 +29,8 @@ export interface EndSignalOptions {
   readonly clock: Clock;
   /** Gets a function to call when the request closes; the signal is released then. */
   readonly onClose: (closed: () => void) => void;
+  /** Opens the session once the host of its request is known. Absent: it is known. */
+  readonly openLater?: () => Promise<UserSession>;
   /** Aborts the signal, too. Absent: the caller ends with it by itself. */
   readonly shutdown?: Shutdown;
 }
@@ -45,7 +47,9 @@ export function whenEnded(open: () => UserSession, options: EndSignalOptions): A
   const waiting = new WaitingForEnd(options, (error) => {
     controller.abort(error);
   });
-  waiting.attempt(open, opened);
+  const { openLater } = options;
+  if (openLater === undefined) waiting.attempt(open, opened);
+  else waiting.attempt(openLater);
   options.onClose(() => {
     waiting.close();
   });
@@ -99,7 +103,7 @@ class WaitingForEnd {
   }
 
   /** @param opened undefined: `open` opens it again, after an outage */
-  attempt(open: () => UserSession, opened?: UserSession): void {
+  attempt(open: () => UserSession | Promise<UserSession>, opened?: UserSession): void {
     this.#begin(open, opened).catch(() => {
       // An outage ends no session.
       if (this.#isClosed) return;
@@ -116,8 +120,11 @@ class WaitingForEnd {
     this.#stay?.();
   }
 
-  async #begin(open: () => UserSession, opened: UserSession | undefined): Promise<void> {
-    const session = opened ?? open();
+  async #begin(
+    open: () => UserSession | Promise<UserSession>,
+    opened: UserSession | undefined,
+  ): Promise<void> {
+    const session = opened ?? (await open());
     const record = await session.read();
     if (this.#isClosed) return;
     const verdict = judge(record, this.#policy, epochSeconds(this.#clock));

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { AddressSettings } from "../http/own-origin.js";
 import { credentialsToDict } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { JsonObject } from "../record/json.js";
@@ -14,7 +15,7 @@ export interface SessionForTestsParts {
   readonly client: ClientIdentity;
   readonly clientSecret: string;
   readonly scope: readonly string[];
-  readonly baseUrl: string | null;
+  readonly baseUrl: AddressSettings["baseUrl"];
   readonly allowedTenants: readonly string[] | "any" | null;
   /**
    * The issuer with `{tenantid}` in place of the tenant. Undefined: the provider has one issuer.
@@ -32,11 +33,18 @@ export async function createSessionForTests(
   parts: SessionForTestsParts,
 ): Promise<readonly string[]> {
   const { sessions, baseUrl } = parts;
-  const { secure = baseUrl?.startsWith("https:") === true } = asked;
+  const { secure = isHttps(baseUrl) } = asked;
   const record = signedInRecord(asked, parts);
   const session = sessions.open(undefined, secure);
   await session.begin(() => record);
   return session.setCookies;
+}
+
+/** Over https, unless BASE_URL says otherwise. Of several origins, each must. */
+function isHttps(baseUrl: AddressSettings["baseUrl"]): boolean {
+  if (baseUrl === null) return false;
+  const origins = typeof baseUrl === "string" ? [baseUrl] : (baseUrl.list ?? []);
+  return origins.every((origin) => origin.startsWith("https:"));
 }
 
 function signedInRecord(asked: SessionForTests, parts: SessionForTestsParts): SessionRecord {

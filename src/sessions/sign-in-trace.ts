@@ -37,12 +37,12 @@ export function signInTraceOf(
   { value, key }: ReplacedKey,
   { stateHash, target, expiresAt }: ReadTrace,
 ): Entry {
-  const { final_redirect, redirect_uri, provider, step_up, api } = target;
+  const { final_redirect, redirect_uri, origin, provider, step_up, api } = target;
   const plain = JSON.stringify({
     v: 1,
     state: stateHash,
     expires_at: expiresAt,
-    target: withoutUndefined({ final_redirect, redirect_uri, provider, step_up, api }),
+    target: withoutUndefined({ final_redirect, redirect_uri, origin, provider, step_up, api }),
   });
   return { data: sealer.sealTrace(plain, value, key), expiresAt };
 }

@@ -62,6 +62,7 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   idTokenSignedResponseAlg: MARKED,
   responseMode: MARKED,
   baseUrl: HOST,
+  callbackOrigin: HOST,
   mountPath: `/${MARKED}/`,
   pathPrefix: `/${MARKED}`,
   trustProxy: "on",

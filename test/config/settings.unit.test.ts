@@ -9,6 +9,7 @@ import {
   type Settings,
 } from "../../src/config/read-settings.js";
 import * as kind from "../../src/config/setting-kinds.js";
+import type { OriginOfHost } from "../../src/config/setting-options.js";
 import { setting, type RowsOfOptions } from "../../src/config/setting-row.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";
@@ -90,6 +91,7 @@ describe("the table of settings", () => {
       IDP_LOGIN_PARAMS: "loginParams",
       IDP_HOOK_TIMEOUT: "hookTimeout",
       IDP_DATA_LIMIT: "dataLimit",
+      IDP_CALLBACK_ORIGIN: "callbackOrigin",
       IDP_MOUNT_PATH: "mountPath",
       IDP_PATH_PREFIX: "pathPrefix",
       IDP_COOKIE_NAME: "cookieName",
@@ -136,7 +138,9 @@ describe("the table of settings", () => {
       number | string | null | undefined
     >();
     expectTypeOf<SettingOptions["debug"]>().toEqualTypeOf<boolean | undefined>();
-    expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<string | null | undefined>();
+    expectTypeOf<SettingOptions["baseUrl"]>().toEqualTypeOf<
+      string | readonly string[] | OriginOfHost | null | undefined
+    >();
     expectTypeOf<keyof SettingOptions>().toEqualTypeOf<SettingName>();
   });
 
@@ -201,6 +205,7 @@ describe("defaults", () => {
       scope: ["openid", "email", "profile"],
       scopeIsDefault: true,
       hookTimeout: 5,
+      callbackOrigin: null,
       dataLimit: 4096,
       publicPath: "/idpauth/",
       authFinalRedirectUrl: null,

@@ -137,8 +137,13 @@ fuzz({
         privateKey,
         certificate,
         providers,
-        ...again
+        baseUrl,
+        ...others
       } = settings;
+      const again = {
+        ...others,
+        baseUrl: typeof baseUrl === "object" && baseUrl !== null ? baseUrl.list : baseUrl,
+      };
       expect([privateKey, certificate, providers]).toEqual([null, null, null]);
       const second = readSettings(again, {}).providers[0]?.settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);

@@ -36,6 +36,7 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "configuration_invalid",
   "login_required",
   "guard_missing",
+  "origin_unknown",
   "session_ended",
   "shutting_down",
   "insufficient_user_authentication",

@@ -7,8 +7,9 @@ export const CROSS = { "sec-fetch-site": "cross-site", origin: "https://provider
 export async function formFor(
   user: TestUser,
   login = "/idpauth/login/",
+  host?: string,
 ): Promise<{ readonly path: string; readonly fields: Record<string, string> }> {
-  const { location } = await user.get(login);
+  const { location } = await user.get(login, host === undefined ? {} : { host });
   const url = new URL(location);
   if (url.searchParams.get("response_mode") !== "form_post")
     throw new Error(`The login doesn't request a form: ${location}`);

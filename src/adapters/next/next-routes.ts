@@ -155,9 +155,9 @@ export function createRoutes<
       assertUsage("csrf", USAGE, handler);
       return async (request, ...context) => {
         const raw = incoming(request, context);
-        const refused = component().csrf(raw);
-        if (refused !== undefined) return toResponse(await refused, request.method);
         try {
+          const refused = await component().csrf(raw);
+          if (refused !== undefined) return toResponse(refused, request.method);
           return await handler(request, ...context);
         } catch (error) {
           return respondToError(error, request, raw);

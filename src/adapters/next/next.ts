@@ -102,6 +102,8 @@ export function idpAuth<
     const blocked = isRoute ? undefined : await component().guard(raw, rule);
     if (blocked === undefined) return component().requireSession(raw);
     if (blocked.kind === "unavailable") throw blocked.error;
+    if (blocked.kind === "misdirected")
+      throw new IdpAuthError("origin_unknown", "The request's host isn't the application's.");
     if (blocked.kind !== "forbidden") return redirect(pageLoginUrl(blocked, raw, returnTo));
     forbidden?.();
     throw new IdpAuthError("forbidden", "The rule of this page doesn't let the user pass.");
