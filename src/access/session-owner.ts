@@ -1,12 +1,14 @@
 import { identityOf, type EventIdentity } from "../events/event-hub.js";
 import type { Registration } from "../ports/registration.js";
-import { clientOf, type SessionRecord } from "../record/record.js";
+import { clientOf, isClientOf, type SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 
 /** The registrations from a source that this process remembers. */
 export interface RememberedRegistrations<Own extends Registration = Registration> {
   /** Undefined: the source has no such provider, or this process doesn't remember it. */
   remembered(key: string): Own | undefined;
+  /** As {@link remembered}, and asks the source. @throws ProviderUnavailableError as a rejection */
+  find(key: string, origin: "session"): Own | undefined | Promise<Own | undefined>;
 }
 
 /** Knows who each session belongs to, and each user whom the provider or a list names. */
@@ -21,6 +23,21 @@ export class Owners<Own extends Registration = Registration> {
 
   of(record: SessionRecord | undefined): SessionOwner<Own> {
     return new SessionOwner(record, this.#registrations, this.#source);
+  }
+
+  /**
+   * As {@link SessionOwner.registration}, and asks the source if this process no longer remembers the
+   * provider. Undefined: nobody is signed in, or the provider is gone.
+   *
+   * @throws ProviderUnavailableError the source fails
+   */
+  async registrationOf(record: SessionRecord | undefined): Promise<Own | undefined> {
+    const { registration } = this.of(record);
+    const sourceKey = record?.idp_state.provider;
+    if (registration !== undefined || record === undefined || sourceKey === undefined)
+      return registration;
+    const found = await this.#source?.find(sourceKey, "session");
+    return found !== undefined && isClientOf(record, found) ? found : undefined;
   }
 
   /**
@@ -42,7 +59,6 @@ export class SessionOwner<Own extends Registration = Registration> {
   readonly #registrations: readonly Own[];
   readonly #source: RememberedRegistrations<Own> | undefined;
 
-   
   constructor(
     record: SessionRecord | undefined,
     registrations: readonly Own[],
@@ -55,14 +71,16 @@ export class SessionOwner<Own extends Registration = Registration> {
 
   /**
    * Undefined: nobody is signed in. Sessions of other clients are never read, and a provider from a
-   * source was remembered when the session was read.
+   * source was remembered when the session was read. If its key has another issuer or client since,
+   * that one gets none of the session's tokens.
    */
   get registration(): Own | undefined {
     const record = this.#record;
     const sourceKey = record?.idp_state.provider;
-    return sourceKey === undefined
-      ? record && clientOf(record, this.#registrations)
-      : this.#source?.remembered(sourceKey);
+    if (record === undefined || sourceKey === undefined)
+      return record && clientOf(record, this.#registrations);
+    const remembered = this.#source?.remembered(sourceKey);
+    return remembered !== undefined && isClientOf(record, remembered) ? remembered : undefined;
   }
 
   /** The provider's key. Undefined: nobody is signed in, or the only provider has no key. */

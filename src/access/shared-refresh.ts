@@ -90,9 +90,14 @@ export function createRefresher(options: RefresherOptions): Refresher {
       options.events.failed("refresh", error);
       throw error;
     });
-    const { registration } = options.owners.of(record);
-    // A session without its provider has no record here.
-    if (registration === undefined) return record;
+    const { owners } = options;
+    const registration = owners.of(record).registration ?? (await owners.registrationOf(record));
+    if (registration === undefined) {
+      // A session without its provider has no record here, unless a source had it a moment ago. Then
+      // the session must not pass without its refresh.
+      if (record?.idp_state.provider === undefined) return record;
+      throw new ProviderUnavailableError("refresh_pending");
+    }
     const refresh = { ...options, ...wanted, registration, slots: slotsAt(registration) };
     const { key: provider } = registration;
     try {

@@ -42,7 +42,7 @@ import {
   type OwnSessions,
 } from "./component-sessions.js";
 import { createHostGate } from "./host-gate.js";
-import { lateSource, type LateSource } from "./late-source.js";
+import { lateSource, type LateSource, type LateSourceParts } from "./late-source.js";
 import { createRegistrations } from "./registrations.js";
 import type { CheckedSettings } from "./startup.js";
 
@@ -130,10 +130,11 @@ export function compose<FrameworkRequest extends object>(
 }
 
 function sourceOf(
-  { source }: CheckedSettings,
-  parts: Parameters<typeof lateSource>[1],
+  { source, providers }: CheckedSettings,
+  parts: Omit<LateSourceParts, "listed">,
 ): LateSource | undefined {
-  return source && lateSource(source, parts);
+  const listed = providers.map(({ key }) => key);
+  return source && lateSource(source, { ...parts, listed });
 }
 
 interface KnownRegistrations {

@@ -31,6 +31,8 @@ const MAX_REPORTED = 1_000;
 /** What a source of providers is connected with. */
 export interface LateSourceParts extends Pick<ComponentParts<never>, "clock" | "events"> {
   readonly create: Registrations["create"];
+  /** The keys of the list, which the source never has. */
+  readonly listed: readonly (string | undefined)[];
   readonly tasks: UnawaitedTasks;
 }
 
@@ -51,7 +53,7 @@ export interface LateSource extends SourcedRegistrations<EndpointRegistration>, 
  */
 export function lateSource(
   { options: source, read, inherited }: CheckedSource,
-  { create, tasks, clock, events }: LateSourceParts,
+  { create, listed, tasks, clock, events }: LateSourceParts,
 ): LateSource {
   let loaded: SourcedRegistrations<EndpointRegistration> | undefined;
   let networkOf: (provider: SourcedProvider) => TenantFetch;
@@ -92,22 +94,24 @@ export function lateSource(
       onFindings(key, findings) {
         if (!isReportDue(key)) return;
         for (const { code, severity, message, remedy } of findings)
-          events.log(
-            {
-              level: severity === "error" ? "error" : "warn",
-              code,
-              message: `${message} ${remedy}`,
-            },
-            key,
-          );
+          events.log({
+            level: severity === "error" ? "error" : "warn",
+            code,
+            // The message names the provider.
+            message: `${message} ${remedy}`,
+            details: { provider: key },
+          });
       },
     }));
   });
   tasks.add(load());
-  const find: LateSource["find"] = (key, origin) =>
-    loaded === undefined
+  const find: LateSource["find"] = (key, origin) => {
+    // A customer could have had a key before the list has, and their users would pass its rules.
+    if (listed.includes(key)) return undefined;
+    return loaded === undefined
       ? load().then((registrations) => registrations.find(key, origin))
       : loaded.find(key, origin);
+  };
   return {
     inherited,
     findByEmailDomain: source.findByEmailDomain,

@@ -10,6 +10,33 @@ interface SourceOnly {
   readonly allowPrivateNetwork: unknown;
 }
 
+/** The options whose text may name a file of this machine. */
+const MAY_NAME_FILES = ["privateKey", "certificate"] as const;
+
+/**
+ * The options that name files. Nothing may read them: a customer could sign with the application's
+ * own keys, learn which files exist, or have a device read without end.
+ *
+ * @param valueOf returns an option, unchecked
+ */
+export function fileFindings(
+  valueOf: (name: (typeof MAY_NAME_FILES)[number]) => unknown,
+): UnnamedFinding[] {
+  return MAY_NAME_FILES.filter((name) => namesFile(valueOf(name))).map((name) =>
+    check(
+      "E006",
+      ({ label }) => `${label(name)} of a provider from a source can't be the path of a file.`,
+      "Read the file yourself, and return its content.",
+    ),
+  );
+}
+
+function namesFile(value: unknown): boolean {
+  if (typeof value === "string") return value.trimStart().startsWith("file:");
+  // A list in a list has no meaning of its own.
+  return Array.isArray(value) && value.some((item) => Array.isArray(item) || namesFile(item));
+}
+
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
 
 export function sourcedFindings(

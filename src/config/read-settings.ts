@@ -4,7 +4,7 @@ import { deepFreeze, isObject } from "../record/json.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
-import { sourcedFindings } from "./check-sourced-provider.js";
+import { fileFindings, sourcedFindings } from "./check-sourced-provider.js";
 import { named, providerCheck, type UnnamedFinding } from "./findings.js";
 import { PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
@@ -205,6 +205,11 @@ const SOURCE_ONLY = ["emailDomains", "allowPrivateNetwork"];
 
 /** Reads the settings of a provider from a source: those that it has, and those that it inherits. */
 function readSourced(key: string, options: unknown, common: Readings): SourcedReading {
+  const ofFiles = fileFindings((name) => ownMember(options, name));
+  if (ofFiles.length > 0) {
+    const names = sourcedNamesOf(key, []);
+    return { provider: undefined, findings: ofFiles.map((finding) => named(finding, names)) };
+  }
   const read = readProvider(key, { options, env: {} }, common, sourcedNamesOf);
   const [domains, isPrivate = false] = SOURCE_ONLY.map((option) => ownMember(options, option));
   const own = { emailDomains: domains, allowPrivateNetwork: isPrivate };

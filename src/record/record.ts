@@ -269,6 +269,18 @@ export function knownClientOf(
     : { issuer, clientId, sourceKey };
 }
 
+/** Whether a signed-in record is of a client at a provider from a source. */
+export function isClientOf(
+  { credentials, idp_state: { issuer, provider } }: SessionRecord,
+  client: ClientIdentity,
+): boolean {
+  return (
+    provider === client.sourceKey &&
+    issuer === client.issuer &&
+    credentials?.client_id === client.clientId
+  );
+}
+
 /** Whether these clients can use a record: it is of one of them, or nobody has signed in yet. */
 export function isOfClients(record: SessionRecord, known: KnownClients): boolean {
   return record.credentials === undefined || knownClientOf(record, known) !== undefined;

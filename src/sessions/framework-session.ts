@@ -149,10 +149,7 @@ class SessionInFramework implements UserSession {
   }
 
   async read(): Promise<SessionRecord | undefined> {
-    const record = this.#parse(this.#framework.data);
-    this.#isProviderGone =
-      record !== undefined && (await isGone(record, this.#options.isProviderKnown));
-    return this.#isProviderGone ? undefined : record;
+    return this.#present(this.#framework.data);
   }
 
   async reload(): Promise<SessionRecord | undefined> {
@@ -171,14 +168,14 @@ class SessionInFramework implements UserSession {
   begin(change: Change): Promise<SessionRecord> {
     return this.#inTurn(async () => {
       const stored = await this.#run(() => this.#framework.load());
-      const before = this.#parse(stored);
+      const before = await this.#present(stored);
       const next = this.#after(change, before ?? EMPTY_RECORD);
       if (
         before === undefined &&
         (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#framework.data))
       ) {
-        // The session has another user's record, or one that cannot be read. The application's keys
-        // in it belong to that user too.
+        // The session has another user's record, that of a provider which is gone, or one that cannot
+        // be read. The application's keys in it belong to that user too.
         await this.#run(() => this.#framework.regenerate(this.#keys(next), false));
         return next;
       }
@@ -230,11 +227,17 @@ class SessionInFramework implements UserSession {
    * The stored record. Unlike `reload`, it leaves the request's copy as it is. Undefined: it cannot
    * be read, which must not hide the ends of other sessions.
    */
-  look(): Promise<Looked | undefined> {
-    return this.#load().then(
-      (record) => ({ record }),
-      () => undefined,
-    );
+  async look(): Promise<Looked | undefined> {
+    try {
+      const record = await this.#load();
+      // While the source fails, nobody is signed out.
+      const isEnded =
+        record !== undefined &&
+        (await isGone(record, this.#options.isProviderKnown).catch(() => false));
+      return isEnded ? { record: undefined, reason: "provider_removed" } : { record };
+    } catch {
+      return undefined;
+    }
   }
 
   touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
@@ -281,6 +284,14 @@ class SessionInFramework implements UserSession {
   #isOfOtherOrigin(data: unknown): boolean {
     const record = parseRecord(data, this.#options.names);
     return isElsewhere(record?.idp_state.origin, this.#origin);
+  }
+
+  /** The record, unless a source no longer has its provider. @throws ProviderUnavailableError */
+  async #present(data: unknown): Promise<SessionRecord | undefined> {
+    const record = this.#parse(data);
+    this.#isProviderGone =
+      record !== undefined && (await isGone(record, this.#options.isProviderKnown));
+    return this.#isProviderGone ? undefined : record;
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */
