@@ -60,11 +60,16 @@ export interface RouteRule<
   readonly provider?: Provider | readonly Provider[] | ProviderOf<FrameworkRequest>;
 }
 
-/** Returns the key of the provider that a request is for. Undefined: there is none. */
+/**
+ * Returns the key of the provider that a request is for. Undefined, or a list as frameworks have for
+ * a repeated parameter: there is none.
+ */
 export type ProviderOf<FrameworkRequest> = {
   // As a method, so that an `auth` object extends one whose types are less known.
-  method(request: FrameworkRequest): string | undefined | Promise<string | undefined>;
+  method(request: FrameworkRequest): NamedProvider | Promise<NamedProvider>;
 }["method"];
+
+type NamedProvider = string | readonly string[] | undefined;
 
 /** Whether a value is allowed, and which ones are. */
 export type ValueCheck = readonly [is: (value: unknown) => boolean, allowed: string];
