@@ -126,7 +126,7 @@ export const SECTIONS = [
       },
       {
         text: "More than one provider",
-        pages: ["how-to/several-providers", "how-to/several-components"],
+        pages: ["how-to/several-providers", "how-to/tenants", "how-to/several-components"],
       },
       { text: "Keys and pushed requests", pages: ["how-to/keys", "how-to/pushed-requests"] },
     ],
