@@ -344,8 +344,7 @@ export const ALIASES = {
     ],
   },
   "how-to/several-components.md": {
-    "": ["multi-tenant"],
-    "many-tenants": ["multi-tenant", "multitenancy", "multi-tenancy", "tenancy", "SaaS"],
+    "many-tenants": ["broker", "multi-tenant"],
   },
   "how-to/several-providers.md": {
     "": ["multi-tenant", "multiple providers", "social login", "multiple issuers"],
@@ -488,6 +487,23 @@ export const ALIASES = {
       "still logged in",
     ],
     "back-channel-logout-doesnt-arrive": ["backchannel logout not working", "logout token"],
+  },
+  "how-to/tenants.md": {
+    "": [
+      "multi-tenant",
+      "multitenancy",
+      "multi-tenancy",
+      "tenancy",
+      "SaaS",
+      "B2B",
+      "enterprise SSO",
+      "provider per tenant",
+      "dynamic providers",
+      "providers in a database",
+    ],
+    "find-a-users-provider": ["home realm discovery", "HRD", "email domain", "IdP-initiated"],
+    "what-a-customers-administrator-needs": ["settings page", "self-service", "onboarding"],
+    "which-addresses-a-provider-may-have": ["SSRF", "private address"],
   },
   "how-to/upgrades-and-keys.md": {
     "": [

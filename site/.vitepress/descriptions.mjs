@@ -57,6 +57,8 @@ export const DESCRIPTIONS = {
     "Choose a session store (memory, SQLite, Redis, PostgreSQL), run several processes, and set session limits.",
   "how-to/several-services.md":
     "One sign-in for many services: a gateway, subdomains, logout across services, and keys.",
+  "how-to/tenants.md":
+    "Multi-tenant sign-in: look up each customer's OpenID provider in your database, ask for the work email address, keep customers apart.",
   "how-to/signing-out.md":
     "What a logout ends, and how to sign users out at the provider, on other devices, from your code, or when the provider asks.",
   "how-to/troubleshooting.md":

@@ -126,7 +126,12 @@ export const SECTIONS = [
       },
       {
         text: "More than one provider",
-        pages: ["how-to/several-providers", "how-to/several-components", "how-to/many-origins"],
+        pages: [
+          "how-to/several-providers",
+          "how-to/tenants",
+          "how-to/several-components",
+          "how-to/many-origins",
+        ],
       },
       { text: "Keys and pushed requests", pages: ["how-to/keys", "how-to/pushed-requests"] },
     ],

@@ -108,7 +108,7 @@ const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
  * test/browser/step-up.browser.matrix.test.ts run these.
  */
 const RUN_ELSEWHERE =
-  /^access-logs\/|^apple\/|^live-connections\/|^production\/|^stores\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^html-libraries\/|^http-clients\/|^same-settings\/|^step-up\/browser|^testing\/reports/;
+  /^access-logs\/|^apple\/|^live-connections\/|^production\/|^stores\/|^tenants\/|^entra-id\/|^user-table\/link|^csrf\/helmet|^html-libraries\/|^http-clients\/|^same-settings\/|^step-up\/browser|^testing\/reports/;
 const ADA = {
   email: "ada@example.com",
   email_verified: true,
