@@ -205,7 +205,7 @@ class SessionInFramework implements UserSession {
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const stored = await this.#run(() => this.#framework.load());
-      const record = this.#parse(stored);
+      const record = await this.#present(stored);
       // A session of another origin of ours isn't this request's to end.
       if (record === undefined && this.#isOfOtherOrigin(stored)) return undefined;
       const { key } = this;
