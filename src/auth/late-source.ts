@@ -88,6 +88,7 @@ export function lateSource(
           ? registration
           : { ...registration, provider: withEmailDomains(registration.provider, emailDomains) };
       },
+      // With the key of each stranger, the log would have as many kinds of lines as there are keys.
       onFailure(key, error) {
         events.log(functionThrew("providerSource.find", error.cause), key);
       },

@@ -2,7 +2,11 @@
 import { isObject } from "../record/json.js";
 import type { ProviderOptions } from "./provider-options.js";
 
-/** The settings of a provider that `find` returns. */
+/**
+ * The settings of a provider that `find` returns. A key or certificate can't be the path of a file,
+ * because a customer may have typed it. The settings of a logout beyond this browser can only turn
+ * off what the application has turned on.
+ */
 export interface SourcedProviderOptions extends ProviderOptions {
   /**
    * The domains of the customer's e-mail addresses, in lower case. An address of another domain is

@@ -202,6 +202,8 @@ function appliesTo({ values, unset }: Readings, setting: ProviderSettingName): b
 
 const PROVIDER_OPTION_NAMES = [...PROVIDER_SETTING_NAMES, ...Object.keys(PROVIDER_LOOK)];
 const SOURCE_ONLY = ["emailDomains", "allowPrivateNetwork"];
+/** What a provider from a source can only turn off: the application turns them on for all. */
+const TURNED_ON_FOR_ALL = ["logoutAtProvider", "backchannelLogout", "frontchannelLogout"] as const;
 
 /** Reads the settings of a provider from a source: those that it has, and those that it inherits. */
 function readSourced(key: string, options: unknown, common: Readings): SourcedReading {
@@ -219,8 +221,10 @@ function readSourced(key: string, options: unknown, common: Readings): SourcedRe
   ];
   if (findings.some(({ severity }) => severity === "error"))
     return { provider: undefined, findings };
+  const isOff = TURNED_ON_FOR_ALL.filter((name) => !common.values[name]);
+  const off = Object.fromEntries(isOff.map((name) => [name, false]));
   const provider = {
-    ...configured(read),
+    ...configured({ ...read, values: { ...read.values, ...off } }),
     key,
     emailDomains: (domains as readonly string[] | undefined) ?? null,
     allowPrivateNetwork: isPrivate === true,

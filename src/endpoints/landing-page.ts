@@ -1,5 +1,6 @@
 import type { SessionRequest } from "../access/session-request.js";
 import { epochSeconds } from "../clock.js";
+import { isSourceKey } from "../config/provider-source.js";
 import type { CommonSettings } from "../config/read-settings.js";
 import { loginPath, loginUrlBackTo } from "../guard/login-url.js";
 import { markIf } from "../http/cross-site-parameter.js";
@@ -19,8 +20,9 @@ import type { EndpointContext } from "./context.js";
  */
 export async function landing(
   { request, session, origin }: SessionRequest,
-  { settings, pages, clock }: EndpointContext,
+  context: EndpointContext,
 ): Promise<Reply> {
+  const { settings, pages, clock } = context;
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
@@ -42,7 +44,7 @@ export async function landing(
   // If another tab's login started later and is in progress, it is that login's page.
   const page = record?.idp_state.logins?.at(-1)?.final_redirect === newest ? undefined : newest;
   const failed = { page, provider: query.get("provider"), origin };
-  const retryHref = retryOf(failed, settings);
+  const retryHref = retryOf(failed, context);
   return pages.landing({ state, signInError: error, retryHref }, request);
 }
 
@@ -60,9 +62,10 @@ interface FailedLogin {
  */
 function retryOf(
   { page, provider: named, origin }: FailedLogin,
-  { authFinalRedirectUrl, publicPath, providers }: CommonSettings,
+  { settings: { authFinalRedirectUrl, publicPath, providers }, source }: EndpointContext,
 ): string {
-  const provider = providers?.find((key) => key === named);
+  const isSourced = source !== undefined && isSourceKey(named);
+  const provider = isSourced ? named : providers?.find((key) => key === named);
   const parameters = { ...withoutUndefined({ provider }), ...markIf(true) };
   if (page === undefined || origin === undefined || page === (authFinalRedirectUrl ?? publicPath))
     return loginPath(publicPath, parameters);

@@ -50,6 +50,8 @@ interface GuardedComponent {
    * @throws ProviderUnavailableError as a rejection
    */
   registrationAt(key: string): unknown;
+  /** The further providers that this process remembers. Undefined: there are none. */
+  readonly source: { remembered(key: string): GuardedRegistration | undefined } | undefined;
   readonly pages: Pages;
   readonly hosts: HostGate | undefined;
   readonly access: SessionAccess;
@@ -176,7 +178,14 @@ export function createGuard<FrameworkRequest extends object>({
         if (isAtUnknownHost(request, component.settings))
           return await decide(ofFramework, raw, { rules: [rule], observation });
       }
-      key = await keyOf(provider as ProviderOf<FrameworkRequest>, raw, component);
+      key = await keyIn(provider as ProviderOf<FrameworkRequest>, raw, component.events);
+      if (key !== undefined) {
+        // First: the source finds a session's provider ahead of the keys that strangers write. If
+        // the read fails, the decision says so.
+        const { session } = ofFramework.remember(raw, [rule]).opened;
+        await session.read().catch(() => undefined);
+        if ((await component.registrationAt(key)) === undefined) key = undefined;
+      }
     } catch (error) {
       if (!isOutage(error)) throw error;
       observation?.note({ outcome: "unavailable" });
@@ -224,24 +233,22 @@ export function createGuard<FrameworkRequest extends object>({
 }
 
 /**
- * Returns the key of the provider that a request is for. Undefined: there is no such provider.
+ * Returns the key of the provider that a request is for. Undefined: the function names none.
  *
- * @throws ProviderUnavailableError the function throws, or the source of providers fails
+ * @throws ProviderUnavailableError the function throws
  */
-async function keyOf<FrameworkRequest>(
+async function keyIn<FrameworkRequest>(
   providerOf: ProviderOf<FrameworkRequest>,
   raw: FrameworkRequest,
-  { events, registrationAt }: GuardedComponent,
+  events: EventHub,
 ): Promise<string | undefined> {
-  let key: unknown;
   try {
-    key = await providerOf(raw);
+    const key: unknown = await providerOf(raw);
+    return typeof key === "string" ? key : undefined;
   } catch (cause) {
     events.log(functionThrew("provider", cause));
     throw new ProviderUnavailableError("provider_source", { cause });
   }
-  if (typeof key !== "string") return undefined;
-  return (await registrationAt(key)) === undefined ? undefined : key;
 }
 
 /** What a request gets whose rule names no provider. */
@@ -380,7 +387,7 @@ function signedOut(
   { component, opened, rules, observation }: GuardedRequest,
   { reason, record, owner, at }: SignedOut,
 ): Promise<Blocked> {
-  const { settings, registrations, events } = component;
+  const { settings, events } = component;
   if (opened.isAtUnknownHost) {
     observation?.note({ outcome: "origin_unknown" });
     events.emit("blocked", { reason: "origin_unknown" });
@@ -389,17 +396,22 @@ function signedOut(
   observation?.note({ outcome: reason, identity: owner.identity });
   events.emit("blocked", { ...owner.identity, reason });
   const provider = providersOf(rules)?.[0];
-  const prompt = promptAt(provider ?? settings.defaultProvider, registrations);
+  const prompt = promptAt(provider ?? settings.defaultProvider, component);
   const loops = wouldLoop(record, prompt, at);
   return blockedUser(opened, { reason, stepUp: stepUpOf(rules), provider, loops }, component);
 }
 
 /**
  * The `prompt` of the logins that the guard starts. Undefined: none, or the user first chooses a
- * provider.
+ * provider, or this process doesn't know the provider yet.
  */
-function promptAt(key: string | null, registrations: readonly GuardedRegistration[]): unknown {
-  const [registration, ...others] = loginProviders(registrations, key);
+function promptAt(
+  key: string | null,
+  { registrations, source }: Pick<GuardedComponent, "registrations" | "source">,
+): unknown {
+  const remembered = key === null ? undefined : source?.remembered(key);
+  const known = remembered === undefined ? registrations : [remembered];
+  const [registration, ...others] = loginProviders(known, key);
   if (registration === undefined || others.length > 0) return undefined;
   const { authorizationParams, loginPrompt } = registration.settings;
   return authorizationParams["prompt"] ?? loginPrompt;

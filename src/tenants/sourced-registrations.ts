@@ -24,8 +24,12 @@ export interface SourcedRegistrationsOptions<Own extends Registration> {
   readonly clock: Clock;
   /** Creates what the component needs of a provider. */
   readonly create: (provider: SourcedProvider) => Own;
-  /** Called when `find` has thrown or has taken too long. */
-  readonly onFailure: (key: string, error: ProviderUnavailableError) => void;
+  /**
+   * Called when `find` has thrown or has taken too long.
+   *
+   * @param key undefined: a stranger may have written it
+   */
+  readonly onFailure: (key: string | undefined, error: ProviderUnavailableError) => void;
   /** Called with what is wrong with the settings that `find` returned, once for each time. */
   readonly onFindings: (key: string, findings: readonly Finding[]) => void;
 }
@@ -130,18 +134,18 @@ export function createSourcedRegistrations<Own extends Registration>({
       return find(key, own.origin);
     }
     own.isQueued = false;
-    const given = await ask(key).finally(release);
+    const given = await ask(key, own.origin).finally(release);
     // `forget` may have come meanwhile: then the answer is used once, and not remembered.
     return calls.get(key) === own ? keep(key, given) : registrationOf(key, given);
   }
 
   /** @throws ProviderUnavailableError */
-  async function ask(key: string): Promise<unknown> {
+  async function ask(key: string, origin: KeyOrigin): Promise<unknown> {
     try {
       return await within(async () => source.find(key), { clock, milliseconds: CALL_MS, late });
     } catch (cause) {
       const error = new ProviderUnavailableError(reason, { cause });
-      onFailure(key, error);
+      onFailure(origin === "session" ? key : undefined, error);
       throw error;
     }
   }

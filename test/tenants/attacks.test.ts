@@ -292,3 +292,220 @@ describe("event streams", () => {
     expect(others.aborted).toBe(false);
   });
 });
+
+describe("logouts by a customer's provider", () => {
+  const post = (key: string, token: string) =>
+    user.post(`/idpauth/backchannel-logout/${key}`, { logout_token: token });
+
+  beforeEach(async () => {
+    auth = start({ backchannelLogout: true, frontchannelLogout: true });
+    user = user.at(auth);
+    await signIn("acme");
+  });
+
+  it("end no session of the same subject elsewhere", async () => {
+    const { sub, iss } = { ...(await sessionOf())?.claims };
+    const token = hostile.logoutToken({ sub: String(sub) });
+    expect((await post("acme", token)).status).toBe(400);
+    expect((await post("mallory", token)).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(true);
+    // The customer's own provider signs for an issuer that they have only entered.
+    found["mallory"] = {
+      ...clientOf(acme),
+      providerMetadata: { jwks_uri: `${hostile.issuer}/jwks` },
+    };
+    auth.forgetProvider("mallory");
+    const forged = hostile.logoutToken({ sub: String(sub), claims: { iss } });
+    expect((await post("mallory", forged)).status).toBe(200);
+    expect((await post("acme", forged)).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("end no session with the same `sid` elsewhere", async () => {
+    const { sid } = { ...(await sessionOf())?.claims };
+    const query = new URLSearchParams({ iss: hostile.issuer, sid: String(sid) }).toString();
+    const frame = { headers: { "sec-fetch-dest": "iframe" } };
+    expect((await user.get(`/idpauth/frontchannel-logout/mallory?${query}`, frame)).status).toBe(
+      200,
+    );
+    expect((await user.get(`/idpauth/frontchannel-logout/acme?${query}`, frame)).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+});
+
+describe("a user of one customer", () => {
+  it("neither sees nor ends sessions of the same subject at another", async () => {
+    await signIn("acme");
+    const { sub = "", iss = "" } = { ...(await sessionOf())?.claims };
+    const [session] = await auth.listSessions({ iss, sub, provider: "acme" });
+    for (const subject of [
+      { iss, sub, provider: "mallory" },
+      { iss: hostile.issuer, sub, provider: "mallory" },
+      { iss: hostile.issuer, sub, provider: "acme" },
+    ]) {
+      expect(await auth.listSessions(subject)).toEqual([]);
+      expect(await auth.endSession(subject, session?.id ?? "")).toBe(false);
+      expect(await auth.endAllSessions(subject)).toBe(0);
+    }
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("passes no rule for another, whatever is required besides", async () => {
+    found["mallory"] = { ...clientOf(hostile), name: "acme" };
+    await signIn("mallory");
+    const named = (key: string) => ({ provider: () => key });
+    expect(await guarded(named("mallory"))).toBeUndefined();
+    expect(await guarded(named("acme"))).toBe(401);
+    expect(await guarded({ ...named("acme"), allow: () => true })).toBe(401);
+    expect(await guarded({ ...named("acme"), maxAge: 300 })).toBe(401);
+    expect(await guarded({ provider: ["acme", "other"] })).toBe(401);
+    expect(await guarded({ provider: ["acme", "mallory"] })).toBeUndefined();
+  });
+
+  it("gets no token for an API of another", async () => {
+    auth = start({
+      providers: [{ staff: clientOf(acme) }, sourceOf()],
+      apis: { ours: { url: "https://api.example/", provider: "staff" } },
+    });
+    user = user.at(auth);
+    found["staff"] = clientOf(hostile);
+    await signIn("mallory");
+    await expect(auth.getAccessToken(user.request("/"), { api: "ours" })).rejects.toMatchObject({
+      code: "api_provider_mismatch",
+    });
+  });
+});
+
+describe("a provider whose logins are silent", () => {
+  it("leads to no loop of redirects if it needs the user", async () => {
+    found["acme"] = { ...clientOf(acme), loginPrompt: "none" };
+    const page = { headers: { accept: "text/html", "sec-fetch-mode": "navigate" } };
+    const visit = async () =>
+      (await auth.guard(user.request("/t/acme", page), { provider: () => "acme" }))?.reply;
+    const first = (await visit())?.headers["Location"] ?? "";
+    const callback = await user.get(await user.approve(first));
+    expect(callback.location).toBe("http://app.example/t/acme");
+    expect((await visit())?.headers["Location"]).toBe("/idpauth/?error=login_required");
+  });
+});
+
+describe("a sign-in that a customer's provider refuses", () => {
+  it("offers another one at that provider", async () => {
+    const login = new URL((await user.get("/idpauth/login/?provider=mallory")).location);
+    const query = new URLSearchParams({
+      state: login.searchParams.get("state") ?? "",
+      iss: hostile.issuer,
+      error: "access_denied",
+    });
+    const refused = await user.get(`/idpauth/login-callback/mallory?${query.toString()}`);
+    const page = await user.get(refused.location, { headers: { accept: "text/html" } });
+    expect(page.body).toMatch(/href="[^"]*login\/\?provider=mallory/);
+  });
+});
+
+describe("what a customer types", () => {
+  const TEXT = '<img src=x onerror=alert(1)>"\r\nE999 forged\u001b[31m\u2028';
+
+  it("breaks no page and no line of the log", async () => {
+    auth = start({ sessionsPage: true });
+    user = user.at(auth);
+    found["mallory"] = { ...clientOf(hostile), name: '<img src=x onerror="alert(1)">' };
+    await signIn("mallory");
+    const html = { headers: { accept: "text/html" } };
+    for (const target of ["/idpauth/sessions", "/idpauth/", "/idpauth/?error=x&provider=mallory"])
+      expect((await user.get(target, html)).body).not.toContain("<img");
+    for (const [key, typed] of Object.entries({
+      b: { ...clientOf(hostile), issuer: `https://idp.example/${TEXT}` },
+      c: { ...clientOf(hostile), [TEXT]: TEXT },
+      d: { ...clientOf(hostile), discoveryUrl: TEXT, scope: TEXT, emailDomains: [TEXT] },
+      e: { ...clientOf(hostile), providerMetadata: { [TEXT]: TEXT } },
+      f: { ...clientOf(hostile), authorizationParams: { [TEXT]: TEXT } },
+      g: { ...clientOf(hostile), privateKey: TEXT, icon: TEXT },
+    })) {
+      found[key] = typed as SourcedProviderOptions;
+      const answer = await user.get(`/idpauth/login/?provider=${key}`, html);
+      expect(answer.body ?? "").not.toContain("<img");
+      await auth.checkProvider(typed as SourcedProviderOptions);
+    }
+    for (const { message } of application.log) expect(message).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
+  });
+
+  it.each(["javascript:alert(1)", "data:text/html,x", "http://idp.example/", "//idp.example/"])(
+    "leads no browser to %s",
+    async (address) => {
+      for (const name of ["authorization_endpoint", "end_session_endpoint"]) {
+        found["mallory"] = {
+          ...clientOf(hostile),
+          logoutAtProvider: true,
+          providerMetadata: { [name]: address },
+        };
+        auth.forgetProvider("mallory");
+        const login = await user.get("/idpauth/login/?provider=mallory");
+        expect(login.status).toBe(503);
+        expect(login.location).toBe("");
+      }
+    },
+  );
+
+  it("turns on no logout at the provider that the application hasn't turned on", async () => {
+    found["mallory"] = { ...clientOf(hostile), logoutAtProvider: true };
+    await signIn("mallory");
+    const answer = await user.get("/idpauth/logout/", {
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect(answer.location).toBe("/idpauth/");
+    await settled(auth);
+  });
+});
+
+describe("a flood of keys that don't exist", () => {
+  const strangers = (count: number, at = auth) =>
+    Array.from({ length: count }, (_, index) =>
+      application
+        .user()
+        .at(at)
+        .get(`/idpauth/login/?provider=s${String(index)}`),
+    );
+
+  it("costs no signed-in user anything, while the source hangs for them", async () => {
+    await signIn("acme");
+    auth = start({
+      providers: sourceOf({
+        find: (key) =>
+          key in found
+            ? found[key]
+            : new Promise((_, reject) => {
+                // Long after the call has been given up.
+                clock.timer(60_000, () => {
+                  reject(new Error("late"));
+                });
+              }),
+      }),
+    });
+    user = user.at(auth);
+    const flood = strangers(500);
+    await turns();
+    // This process has never heard of acme.
+    expect(await guarded({ provider: () => "acme" })).toBeUndefined();
+    expect(await user.isSignedIn()).toBe(true);
+    const answers = await whileTimePasses(clock, Promise.all(flood), 1_000);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    clock.advance(60_000);
+    await turns();
+  });
+
+  it("writes no line for each of them where the source fails", async () => {
+    const lines: string[] = [];
+    const at = start({
+      logEveryLine: false,
+      log: ({ code, message }) => lines.push(`${code} ${message}`),
+      providers: sourceOf({
+        find: () => {
+          throw new Error("SQLITE_BUSY");
+        },
+      }),
+    });
+    await Promise.all(strangers(300, at));
+    expect(lines.length).toBeLessThan(50);
+  });
+});
