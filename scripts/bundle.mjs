@@ -47,7 +47,7 @@ const CHUNKS = [
   // is on.
   [
     "core",
-    /^(?:[^/]+$|auth\/(?!event-streams)|(?:access|application|config|events|guard|http|node-http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests|session-stream|event-text)|pages\/(?!locales\/(?!en\.)|(?:chooser|common|error|landing|organization|other-user|popup|sessions)-pages?\.|style\.)|endpoints\/(?!(?:backchannel-logout|debug|events|frontchannel-logout|landing-page|logout-at-provider|organization|page-endpoints|popup|posted-email|posted-form|provider-chooser|session-list)\.))/,
+    /^(?:[^/]+$|auth\/(?!event-streams)|(?:access|application|config|events|guard|http|node-http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests|session-stream|event-text)|pages\/(?!locales\/(?!en\.)|(?:chooser|common|error|landing|organization|other-user|popup|sessions)-pages?\.|style\.)|endpoints\/(?!(?:apex-callback|backchannel-logout|debug|events|frontchannel-logout|landing-page|logout-at-provider|organization|page-endpoints|popup|posted-email|posted-form|provider-chooser|session-list)\.))/,
   ],
   // The first use loads it.
   ["provider", /^provider\//],
