@@ -338,7 +338,9 @@ describe("the application's data in a session", () => {
   });
 
   it("stays when the same user signs in again", () => {
-    expect(dataOfSameUser(recordOf(ADA), { idInfo: { ...ADA, name: "Ada" } })).toEqual({ cart: ["book"] });
+    expect(dataOfSameUser(recordOf(ADA), { idInfo: { ...ADA, name: "Ada" } })).toEqual({
+      cart: ["book"],
+    });
     expect(keepsData(recordOf(ADA), { idInfo: ADA })).toBe(true);
   });
 

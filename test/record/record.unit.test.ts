@@ -855,7 +855,9 @@ describe("the user of a session, for the server", () => {
   it("is the same user if issuer and subject are the same", () => {
     expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, name: "Ada" } })).toBe(true);
     expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, sub: "eve" } })).toBe(false);
-    expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, iss: "https://other.example" } })).toBe(false);
+    expect(isSameUser({ idInfo: ADA }, { idInfo: { ...ADA, iss: "https://other.example" } })).toBe(
+      false,
+    );
     expect([
       isSameUser({ idInfo: ADA }, {}),
       isSameUser({}, { idInfo: ADA }),
