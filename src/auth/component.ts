@@ -23,6 +23,7 @@ import {
 import { createRouter, type Router } from "../endpoints/router.js";
 import { driverCode } from "../events/event-hub.js";
 import { functionFailed, functionThrew, reasonLine } from "../events/log-lines.js";
+import { isKnownOrigin } from "../http/own-origin.js";
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
@@ -130,11 +131,12 @@ export function compose<FrameworkRequest extends object>(
 }
 
 function sourceOf(
-  { source, providers }: CheckedSettings,
-  parts: Omit<LateSourceParts, "listed">,
+  { source, providers, settings }: CheckedSettings,
+  parts: Omit<LateSourceParts, "listed" | "isOwn">,
 ): LateSource | undefined {
   const listed = providers.map(({ key }) => key);
-  return source && lateSource(source, { ...parts, listed });
+  const isOwn = (origin: string) => isKnownOrigin(origin, settings);
+  return source && lateSource(source, { ...parts, listed, isOwn });
 }
 
 interface KnownRegistrations {

@@ -33,6 +33,8 @@ export interface LateSourceParts extends Pick<ComponentParts<never>, "clock" | "
   readonly create: Registrations["create"];
   /** The keys of the list, which the source never has. */
   readonly listed: readonly (string | undefined)[];
+  /** Whether an origin is the application's. */
+  readonly isOwn: (origin: string) => boolean;
   readonly tasks: UnawaitedTasks;
 }
 
@@ -53,7 +55,7 @@ export interface LateSource extends SourcedRegistrations<EndpointRegistration>, 
  */
 export function lateSource(
   { options: source, read, inherited }: CheckedSource,
-  { create, listed, tasks, clock, events }: LateSourceParts,
+  { create, isOwn, listed, tasks, clock, events }: LateSourceParts,
 ): LateSource {
   let loaded: SourcedRegistrations<EndpointRegistration> | undefined;
   let networkOf: (provider: SourcedProvider) => TenantFetch;
@@ -82,7 +84,9 @@ export function lateSource(
       clock,
       create(configured) {
         const { key, emailDomains } = configured;
-        const { fetch, allows } = networkOf(configured);
+        const { fetch, ...network } = networkOf(configured);
+        // An endpoint of our own, such as the logout, would be a click of our own page.
+        const allows = (address: URL) => network.allows(address) && !isOwn(address.origin);
         const registration = create(configured, { fetch, allows, sourceKey: key });
         return emailDomains === null
           ? registration

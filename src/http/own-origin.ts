@@ -32,6 +32,15 @@ export function isSecure(request: IdpRequest, settings: AddressSettings): boolea
     : ownOrigin(request, settings)?.startsWith("https:") === true;
 }
 
+/**
+ * Returns whether an origin is known to be the application's: without BASE_URL, and with a function,
+ * none is.
+ */
+export function isKnownOrigin(origin: Origin, settings: Pick<AddressSettings, "baseUrl">): boolean {
+  const { baseUrl } = settings;
+  return baseUrl === origin || severalOrigins(settings)?.has(origin) === true;
+}
+
 /** The several origins of an application. Undefined: it has one, or the request's own. */
 export function severalOrigins({ baseUrl }: Pick<AddressSettings, "baseUrl">): Origins | undefined {
   return typeof baseUrl === "string" ? undefined : (baseUrl ?? undefined);

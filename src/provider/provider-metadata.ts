@@ -81,7 +81,7 @@ export function readDocument(
     if (endpoint === undefined || allows(new URL(endpoint))) return endpoint;
     throw misconfiguredAs(
       ADDRESS_REFUSED,
-      `The ${name} in the discovery document is an address that idpauth doesn't use: it isn't public, or isn't https with port 443 or a port above 1023.`,
+      `The ${name} in the discovery document is an address that idpauth doesn't use: it isn't public, isn't https with port 443 or a port above 1023, or is the application's own.`,
     );
   };
   const required = (name: keyof Endpoints): string => {

@@ -430,6 +430,18 @@ describe("what a customer types", () => {
     for (const { message } of application.log) expect(message).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u);
   });
 
+  it("leads no browser to an endpoint of the application, as if its own page had", async () => {
+    const baseUrl = "https://app.example";
+    auth = start({ baseUrl });
+    user = application.user().at(auth);
+    found["mallory"] = {
+      ...clientOf(hostile),
+      providerMetadata: { authorization_endpoint: `${baseUrl}/idpauth/logout/` },
+    };
+    const login = await user.get("/idpauth/login/?provider=mallory", { scheme: "https" });
+    expect([login.status, login.location]).toEqual([503, ""]);
+  });
+
   it.each(["javascript:alert(1)", "data:text/html,x", "http://idp.example/", "//idp.example/"])(
     "leads no browser to %s",
     async (address) => {
