@@ -29,7 +29,7 @@ auth.mount(app);
 // #endregion
 
 // #region guard
-const ofCustomer = auth.idpRequiredWith({ provider: (req) => String(req.params.org) });
+const ofCustomer = auth.idpRequiredWith({ provider: (req) => req.params.org });
 
 app.get("/t/:org/reports", ofCustomer, async (req, res) => {
   const { user } = await auth.requireSession(req);

@@ -4,7 +4,7 @@ export interface Customer {
   readonly issuer: string;
   readonly clientId: string;
   readonly encryptedSecret: string;
-  /** In lower case and in ASCII, each proved by a DNS record. */
+  /** In lower case and in ASCII, each verified by a DNS record. */
   readonly domains: readonly string[];
 }
 

@@ -12,7 +12,7 @@ app.use(auth.csrf);
 
 // #region settings
 const administrators = auth.idpRequiredWith({
-  provider: (req) => String(req.params.org),
+  provider: (req) => req.params.org,
   allow: hasClaim("groups", "admin"),
 });
 

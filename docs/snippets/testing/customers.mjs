@@ -10,7 +10,7 @@ const { app, auth } = createApp({
   clock: providers.clock,
   providers: providerSource(providers.source),
 });
-const guard = auth.idpRequiredWith({ provider: (req) => String(req.params.org) });
+const guard = auth.idpRequiredWith({ provider: (req) => req.params.org });
 app.get("/t/:org", guard, (req, res) => res.json("passed"));
 
 await providers.add("initech"); // while the app runs
