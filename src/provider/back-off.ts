@@ -60,43 +60,62 @@ export interface BackOff {
  * @param loginHelps whether a new sign-in is not blocked
  */
 export function createBackOff(clock: Clock, random: () => number, loginHelps = false): BackOff {
-  let seconds = 0;
-  let failedAt = -Infinity;
-  let until = -Infinity;
-  let isMisconfigured = false;
+  return new OutageBackOff(clock, random, loginHelps);
+}
 
-  const secondsLeft = () => Math.max(0, Math.ceil((until - clock.monotonic()) / 1000));
+/** A class, because each provider has a dozen and an application may have a thousand providers. */
+class OutageBackOff implements BackOff {
+  protected readonly clock: Clock;
+  readonly #random: () => number;
+  readonly #loginHelps: boolean;
+  #seconds = 0;
+  #failedAt = -Infinity;
+  #until = -Infinity;
+  #isMisconfigured = false;
 
-  return {
-    secondsLeft,
-    assertReady() {
-      const left = secondsLeft();
-      if (left > 0)
-        throw new ProviderUnavailableError("backing_off", {
-          retryAfter: left,
-          misconfigured: isMisconfigured,
-          loginHelps,
-        });
-    },
-    failed(startedAt, { retryAfter, misconfigured = false, longest = MAX_WAIT_SECONDS } = {}) {
-      const now = clock.monotonic();
-      isMisconfigured = misconfigured;
-      const asked = retryAfterSeconds(retryAfter, clock.now());
-      if (startedAt > failedAt) {
-        seconds = seconds === 0 ? FIRST_WAIT_SECONDS : Math.min(seconds * 2, longest);
-        failedAt = now;
-        until = now + (asked ?? seconds * (0.75 + random() / 4)) * 1000;
-      } else if (asked !== undefined) {
-        until = Math.max(until, now + asked * 1000);
-      }
-      return secondsLeft();
-    },
-    succeeded() {
-      seconds = 0;
-      failedAt = -Infinity;
-      until = -Infinity;
-    },
-  };
+  constructor(clock: Clock, random: () => number, loginHelps: boolean) {
+    this.clock = clock;
+    this.#random = random;
+    this.#loginHelps = loginHelps;
+  }
+
+  secondsLeft(): number {
+    return Math.max(0, Math.ceil((this.#until - this.clock.monotonic()) / 1000));
+  }
+
+  assertReady(): void {
+    const left = this.secondsLeft();
+    if (left > 0)
+      throw new ProviderUnavailableError("backing_off", {
+        retryAfter: left,
+        misconfigured: this.#isMisconfigured,
+        loginHelps: this.#loginHelps,
+      });
+  }
+
+  failed(
+    startedAt: number,
+    { retryAfter, misconfigured = false, longest = MAX_WAIT_SECONDS }: Partial<Failure> = {},
+  ): number {
+    const now = this.clock.monotonic();
+    this.#isMisconfigured = misconfigured;
+    const asked = retryAfterSeconds(retryAfter, this.clock.now());
+    if (startedAt > this.#failedAt) {
+      this.#seconds =
+        this.#seconds === 0 ? FIRST_WAIT_SECONDS : Math.min(this.#seconds * 2, longest);
+      this.#failedAt = now;
+      this.#until = now + (asked ?? this.#seconds * (0.75 + this.#random() / 4)) * 1000;
+    } else if (asked !== undefined) {
+      this.#until = Math.max(this.#until, now + asked * 1000);
+    }
+    return this.secondsLeft();
+  }
+
+  succeeded(): void {
+    this.#seconds = 0;
+    this.#failedAt = -Infinity;
+    this.#until = -Infinity;
+  }
 }
 
 /**
@@ -118,16 +137,16 @@ export function retryAfterSeconds(
  * that neither a code nor a token can cause block other users.
  */
 export function createSingleRequestBackOff(clock: Clock, random: () => number): BackOff {
-  const shared = createBackOff(clock, random);
-  return {
-    ...shared,
-    failed(startedAt, failure = {}) {
-      const { misconfigured = false, reason, retryAfter } = failure;
-      if (reason === "invalid_client" || isWithoutResponse(failure))
-        return shared.failed(startedAt, { misconfigured });
-      return retryAfterSeconds(retryAfter, clock.now()) ?? 1;
-    },
-  };
+  return new SingleRequestBackOff(clock, random, false);
+}
+
+class SingleRequestBackOff extends OutageBackOff {
+  override failed(startedAt: number, failure: Partial<Failure> = {}): number {
+    const { misconfigured = false, reason, retryAfter } = failure;
+    if (reason === "invalid_client" || isWithoutResponse(failure))
+      return super.failed(startedAt, { misconfigured });
+    return retryAfterSeconds(retryAfter, this.clock.now()) ?? 1;
+  }
 }
 
 /** Whether no complete response came, for a reason outside this process. */

@@ -50,7 +50,9 @@ export async function sendGrant(
       throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
     },
     backOff: {
-      succeeded: backOff.succeeded,
+      succeeded() {
+        backOff.succeeded();
+      },
       failed: (startedAt, failure) =>
         backOff.failed(startedAt, {
           ...failure,

@@ -1,5 +1,6 @@
 import { ProviderUnavailableError } from "../errors.js";
 import { oneAtATime } from "../work/slots.js";
+import type { FailureListener } from "./back-off.js";
 import { untilAborted } from "./http-to-provider.js";
 import { fetchKeySet, keySetOf, type KeySet, type SignedToken } from "./key-set.js";
 import type { ProviderConnection } from "./provider-connection.js";
@@ -55,6 +56,13 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
   let fetches = 0;
   let isReachable = false;
 
+  const unasked: FailureListener = {
+    succeeded() {
+      backOff.succeeded();
+    },
+    failed: () => UNASKED_FETCH_MS / 1000,
+  };
+
   /**
    * @param isAsked whether a failure counts: a stranger's token must not delay the fetch of a
    *   sign-in
@@ -67,7 +75,7 @@ export function createJwks(connection: ProviderConnection, uri: () => Promise<st
     const fetchNumber = ++fetches;
     const loaded = connection.call({
       endpoint: "jwks",
-      backOff: isAsked ? backOff : { ...backOff, failed: () => UNASKED_FETCH_MS / 1000 },
+      backOff: isAsked ? backOff : unasked,
       send: () => fetchKeySet(address, http),
       read: (response) => {
         const fetched = keySetOf(response, requestedAt, fetchNumber);

@@ -13,6 +13,12 @@ import { jsonObject, type ProviderHttp, type ProviderResponse } from "./http-to-
 /** The maximum number of keys that are read from a key set. */
 export const MAX_KEYS = 100;
 
+/**
+ * The members of a key that are used. What else a provider publishes, such as certificates of a
+ * kilobyte each, would stay in memory with it.
+ */
+const USED_MEMBERS = new Set("kty use key_ops alg kid ext issuer n e crv x y".split(" "));
+
 /** A token whose signature is to be verified. */
 export interface SignedToken {
   readonly token: string;
@@ -53,17 +59,7 @@ export function keySetOf(
   requestedAt: number,
   fetchNumber: number,
 ): KeySet {
-  const keys = usableKeys(response);
-  const kids = new Set(keys.map((key) => key.kid));
-  const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
-  const issuers = [...new Set(keys.map(issuerOf))];
-  /** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
-  const groups = issuers.map((issuer) => {
-    return {
-      issuer,
-      find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }),
-    };
-  });
+  const { kids, groups } = indexed(usableKeys(response));
 
   async function judge(signed: SignedToken): Promise<Judgement> {
     const { token, header } = signed;
@@ -92,6 +88,26 @@ export function keySetOf(
   }
 
   return { requestedAt, fetchNumber, judge };
+}
+
+/** Without the keys themselves, of which each group has a copy. */
+function indexed(keys: readonly JWK[]) {
+  return { kids: new Set(keys.map((key) => key.kid)), groups: groupsOf(keys) };
+}
+
+/** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
+function groupsOf(keys: readonly JWK[]): readonly KeyGroup[] {
+  const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
+  const issuers = [...new Set(keys.map(issuerOf))];
+  return issuers.map((issuer) => ({
+    issuer,
+    find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }),
+  }));
+}
+
+interface KeyGroup {
+  readonly issuer: unknown;
+  readonly find: LocalJWKSet;
 }
 
 /** Yields the keys that a header names. Skips unusable ones. */
@@ -124,9 +140,14 @@ function usableKeys(response: ProviderResponse): JWK[] {
     throw new ProviderUnavailableError(`http_${String(response.status)}`);
   const listed = jsonObject(response)?.["keys"];
   if (!Array.isArray(listed)) throw new ProviderUnavailableError("not_a_key_set");
-  const keys = listed.slice(0, MAX_KEYS).filter(isUsableKey);
+  const keys = listed.slice(0, MAX_KEYS).filter(isUsableKey).map(withUsedMembers);
   if (keys.length === 0) throw new ProviderUnavailableError("empty_key_set");
   return keys;
+}
+
+function withUsedMembers(key: JWK): JWK {
+  const members = Object.entries(key).filter(([name]) => USED_MEMBERS.has(name));
+  return Object.fromEntries(members);
 }
 
 /** Whether a member of a key set is a public signature key of an accepted kind and size. */

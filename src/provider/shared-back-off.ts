@@ -145,7 +145,7 @@ export function createSharedBackOff(clock: Clock, random: () => number): SharedB
   }
 
   return {
-    secondsLeft: backOff.secondsLeft,
+    secondsLeft: () => backOff.secondsLeft(),
     assertReady,
     enter,
     leave,

@@ -69,7 +69,9 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
         return read;
       },
       backOff: {
-        succeeded: backOff.succeeded,
+        succeeded() {
+          backOff.succeeded();
+        },
         failed: (startedAt, failure) => {
           connection.warn(
             "userinfo",
