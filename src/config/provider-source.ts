@@ -71,9 +71,9 @@ export type SourceOptions = ProviderSource[typeof MARK];
  * @throws TypeError an option isn't what it must be
  *
  * @example
- * const auth = idpAuth({
- *   providers: providerSource({ find: (key) => customers.provider(key) }),
- * });
+ * const acme = { issuer: "https://login.acme.com", clientId: "app", clientSecret: "its secret" };
+ * const customers = new Map([["acme", acme]]);
+ * const auth = idpAuth({ providers: providerSource({ find: (key) => customers.get(key) }) });
  */
 export function providerSource(options: ProviderSourceOptions): ProviderSource {
   const { find, findByEmailDomain, maxAge = 300, limit = 1_000, internalHosts = [] } = options;

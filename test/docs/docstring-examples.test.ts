@@ -69,6 +69,7 @@ declare const children: ReactNode;
   "idpauth/redis": `import { idpAuth } from "idpauth/express";`,
   "idpauth/testing": `${EXPRESS}
 import { idpAuth } from "idpauth/express";
+import { providerSource } from "idpauth";
 declare const url: string;
 declare const provider: import("idpauth/testing").TestProvider;
 `,
