@@ -1,6 +1,6 @@
 /** When failures of single sessions block the requests of all sessions, and who may pass. */
 import type { Clock } from "../clock.js";
-import { createBackOff, type Failure } from "./back-off.js";
+import { createBackOff, type BackOff, type Failure } from "./back-off.js";
 import { untilAborted } from "./http-to-provider.js";
 
 /**
@@ -69,91 +69,95 @@ interface Trial {
 }
 
 export function createSharedBackOff(clock: Clock, random: () => number): SharedBackOff {
-  const backOff = createBackOff(clock, random);
-  /** Whether responses alone have opened it. */
-  let isByResponses = false;
-  /** Of sessions, since it was opened. */
-  let failuresWhileOpen = 0;
-  let workedAt = -Infinity;
-  /** The last failure of a session that may show an outage. */
-  let last: { readonly session: string; readonly at: number } | undefined;
-  let trial: Trial | undefined;
+  return new SessionsBackOff(clock, random);
+}
 
-  function assertReady({ hasFailed }: Contender): void {
-    if (hasFailed || !isByResponses || failuresWhileOpen >= MAX_OPEN_FAILURES)
-      backOff.assertReady();
+/** A class, because each of a thousand providers may have two. */
+class SessionsBackOff implements SharedBackOff {
+  readonly #clock: Clock;
+  readonly #backOff: BackOff;
+  /** Whether responses alone have opened it. */
+  #isByResponses = false;
+  /** Of sessions, since it was opened. */
+  #failuresWhileOpen = 0;
+  #workedAt = -Infinity;
+  /** The last failure of a session that may show an outage. */
+  #last: { readonly session: string; readonly at: number } | undefined;
+  #trial: Trial | undefined;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#backOff = createBackOff(clock, random);
   }
 
-  async function enter(contender: Contender, signal: AbortSignal): Promise<void> {
-    while (backOff.secondsLeft() > 0) {
-      assertReady(contender);
-      const now = clock.monotonic();
-      if (trial === undefined || now - trial.startedAt >= MAX_TRIAL_MS) {
-        endTrial();
-        trial = trialOf(contender.session, now);
+  secondsLeft(): number {
+    return this.#backOff.secondsLeft();
+  }
+
+  assertReady({ hasFailed }: Contender): void {
+    if (hasFailed || !this.#isByResponses || this.#failuresWhileOpen >= MAX_OPEN_FAILURES)
+      this.#backOff.assertReady();
+  }
+
+  async enter(contender: Contender, signal: AbortSignal): Promise<void> {
+    while (this.#backOff.secondsLeft() > 0) {
+      this.assertReady(contender);
+      const now = this.#clock.monotonic();
+      if (this.#trial === undefined || now - this.#trial.startedAt >= MAX_TRIAL_MS) {
+        this.#endTrial();
+        this.#trial = trialOf(contender.session, now);
         return;
       }
-      const { ended } = trial;
+      const { ended } = this.#trial;
       await untilAborted(signal, () => ended);
     }
   }
 
-  function endTrial(): void {
-    trial?.end();
-    trial = undefined;
+  #endTrial(): void {
+    this.#trial?.end();
+    this.#trial = undefined;
   }
 
-  function leave(session: string): void {
-    if (trial?.session === session) endTrial();
+  leave(session: string): void {
+    if (this.#trial?.session === session) this.#endTrial();
   }
 
-  function failedForAll(startedAt: number, failure: Failure): number {
-    isByResponses = false;
-    return backOff.failed(startedAt, failure);
+  failedForAll(startedAt: number, failure: Failure): number {
+    this.#isByResponses = false;
+    return this.#backOff.failed(startedAt, failure);
   }
 
-  function failedForOne(
+  failedForOne(
     { session, failingSince }: FailingSession,
     startedAt: number,
     failure: Failure,
   ): number {
-    if (backOff.secondsLeft() > 0) {
-      failuresWhileOpen += 1;
+    if (this.#backOff.secondsLeft() > 0) {
+      this.#failuresWhileOpen += 1;
       // Of the same outage. Only Retry-After makes the wait longer.
-      return backOff.failed(-Infinity, failure);
+      return this.#backOff.failed(-Infinity, failure);
     }
-    if (failingSince <= workedAt) return 0;
-    const now = clock.monotonic();
-    const other = last;
-    last = { session, at: now };
+    if (failingSince <= this.#workedAt) return 0;
+    const now = this.#clock.monotonic();
+    const other = this.#last;
+    this.#last = { session, at: now };
     if (other === undefined || other.session === session || now - other.at > SHARED_FAILURE_MS)
       return 0;
-    isByResponses = true;
-    failuresWhileOpen = 0;
-    return backOff.failed(startedAt, failure);
+    this.#isByResponses = true;
+    this.#failuresWhileOpen = 0;
+    return this.#backOff.failed(startedAt, failure);
   }
 
-  function works(): void {
-    workedAt = clock.monotonic();
-    last = undefined;
+  works(): void {
+    this.#workedAt = this.#clock.monotonic();
+    this.#last = undefined;
   }
 
-  function succeeded(): void {
-    works();
-    backOff.succeeded();
-    endTrial();
+  succeeded(): void {
+    this.works();
+    this.#backOff.succeeded();
+    this.#endTrial();
   }
-
-  return {
-    secondsLeft: () => backOff.secondsLeft(),
-    assertReady,
-    enter,
-    leave,
-    failedForAll,
-    failedForOne,
-    works,
-    succeeded,
-  };
 }
 
 function trialOf(session: string, startedAt: number): Trial {

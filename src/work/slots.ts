@@ -46,25 +46,50 @@ export interface Slots {
   take(): Promise<Release>;
 }
 
-export function createSlots({ limit, reason, clock, patience }: SlotOptions): Slots {
-  const queue: Waiting[] = [];
-  /** Index of the first waiting request. A shift of a long array would move every element. */
-  let first = 0;
-  let left = 0;
-  let taken = 0;
-  /** Running average of the milliseconds that a slot is held. */
-  let duration = 0;
+export function createSlots(options: SlotOptions): Slots {
+  return new QueuedSlots(options);
+}
 
-  function wait(): Promise<void> {
-    if (queued() >= limit * QUEUED_REQUESTS) return Promise.reject(refused());
+/** A class, because each of a thousand providers may have slots of its own. */
+class QueuedSlots implements Slots {
+  readonly #options: SlotOptions;
+  #queue: Waiting[] = [];
+  /** Index of the first waiting request. A shift of a long array would move every element. */
+  #first = 0;
+  #left = 0;
+  #taken = 0;
+  /** Running average of the milliseconds that a slot is held. */
+  #duration = 0;
+
+  constructor(options: SlotOptions) {
+    this.#options = options;
+  }
+
+  async take(): Promise<Release> {
+    const { limit, clock } = this.#options;
+    if (this.#taken < limit) this.#taken += 1;
+    else await this.#wait();
+    const since = clock.monotonic();
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#duration += NEWEST_DURATION_SHARE * (clock.monotonic() - since - this.#duration);
+      this.#pass();
+    };
+  }
+
+  #wait(): Promise<void> {
+    const { limit, clock, patience } = this.#options;
+    if (this.#queued() >= limit * QUEUED_REQUESTS) return Promise.reject(this.#refused());
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { proceed: resolve, hasLeft: false };
-      queue.push(waiting);
+      this.#queue.push(waiting);
       if (patience === undefined) return;
       const cancel = clock.timer(patience, () => {
         waiting.hasLeft = true;
-        left += 1;
-        reject(refused());
+        this.#left += 1;
+        reject(this.#refused());
       });
       waiting.proceed = () => {
         cancel();
@@ -73,33 +98,34 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions): Sl
     });
   }
 
-  function queued(): number {
-    return queue.length - first - left;
+  #queued(): number {
+    return this.#queue.length - this.#first - this.#left;
   }
 
   /** Hands the slot to the request that waits longest. Without one, the slot becomes free. */
-  function pass(): void {
+  #pass(): void {
     for (;;) {
-      const next = queue[first];
+      const next = this.#queue[this.#first];
       if (next === undefined) {
-        taken -= 1;
+        this.#taken -= 1;
         return;
       }
-      first += 1;
-      if (first * 2 >= queue.length) {
-        queue.splice(0, first);
-        first = 0;
+      this.#first += 1;
+      if (this.#first * 2 >= this.#queue.length) {
+        this.#queue.splice(0, this.#first);
+        this.#first = 0;
       }
       if (!next.hasLeft) {
         next.proceed();
         return;
       }
-      left -= 1;
+      this.#left -= 1;
     }
   }
 
-  function refused(): ProviderUnavailableError {
-    const seconds = (queued() * duration) / limit / 1000;
+  #refused(): ProviderUnavailableError {
+    const { limit, reason } = this.#options;
+    const seconds = (this.#queued() * this.#duration) / limit / 1000;
     const estimate = Math.min(
       RETRY_AFTER_SECONDS.most,
       Math.max(RETRY_AFTER_SECONDS.least, seconds),
@@ -109,21 +135,6 @@ export function createSlots({ limit, reason, clock, patience }: SlotOptions): Sl
       retryAfter: Math.ceil(estimate * (1 + Math.random())),
     });
   }
-
-  return {
-    async take() {
-      if (taken < limit) taken += 1;
-      else await wait();
-      const since = clock.monotonic();
-      let isHeld = true;
-      return () => {
-        if (!isHeld) return;
-        isHeld = false;
-        duration += NEWEST_DURATION_SHARE * (clock.monotonic() - since - duration);
-        pass();
-      };
-    },
-  };
 }
 
 /**
