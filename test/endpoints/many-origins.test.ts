@@ -52,7 +52,7 @@ async function stateOf(user: TestUser, store: SessionStore): Promise<Record<stri
   return (record["idp_state"] ?? JSON.parse(JSON.stringify(record))) as Record<string, unknown>;
 }
 
-describe("a list of origins", () => {
+describe("[TEN-7] a list of origins", () => {
   it("a login uses the origin of its request: redirect URI, callback and the page to return to", async () => {
     const { user, store } = await start();
     for (const host of [A, B]) {

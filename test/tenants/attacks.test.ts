@@ -80,7 +80,7 @@ const turns = async () => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe("a key that another customer gets", () => {
+describe("[TEN-2] a key that another customer gets", () => {
   beforeEach(async () => {
     await signIn("acme");
     found["acme"] = clientOf(hostile);
@@ -293,7 +293,7 @@ describe("event streams", () => {
   });
 });
 
-describe("logouts by a customer's provider", () => {
+describe("[TEN-3] logouts by a customer's provider", () => {
   const post = (key: string, token: string) =>
     user.post(`/idpauth/backchannel-logout/${key}`, { logout_token: token });
 
@@ -470,7 +470,7 @@ describe("what a customer types", () => {
   });
 });
 
-describe("a flood of keys that don't exist", () => {
+describe("[TEN-5] a flood of keys that don't exist", () => {
   const strangers = (count: number, at = auth) =>
     Array.from({ length: count }, (_, index) =>
       application

@@ -5,7 +5,7 @@ import { guardedLookup, isAllowed, type NetworkRules } from "../../src/tenants/n
 
 const allows = (address: string, rules: NetworkRules = {}) => isAllowed(new URL(address), rules);
 
-describe("the address of a request", () => {
+describe("[TEN-6] the address of a request", () => {
   it.each([
     "https://idp.example.com/",
     "https://idp.example.com:443/",

@@ -74,7 +74,7 @@ const statusOf = async (rule: Parameters<typeof auth.guard>[1], browser = user, 
   (await at.guard(browser.request("/t/x", { headers: { accept: "application/json" } }), rule))
     ?.reply.status;
 
-describe("a customer who enters another customer's issuer and client ID", () => {
+describe("[TEN-1] a customer who enters another customer's issuer and client ID", () => {
   beforeEach(() => {
     // The provider behind it is whoever answers at these addresses.
     found["mallory"] = clientOf(application.provider);
@@ -185,7 +185,7 @@ describe("records", () => {
   });
 });
 
-describe("a provider that the source no longer has", () => {
+describe("[TEN-4] a provider that the source no longer has", () => {
   it("ends the session for a request alone: it goes on when it is found again", async () => {
     await signIn("acme");
     const before = found["acme"];
@@ -219,7 +219,7 @@ describe("a provider that the source no longer has", () => {
   });
 });
 
-describe("a source that fails", () => {
+describe("[TEN-4] a source that fails", () => {
   it("is an outage of its provider, never a sign-out", async () => {
     await signIn("acme");
     const broken = process(

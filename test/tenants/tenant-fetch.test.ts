@@ -15,7 +15,7 @@ type Certificate = ReturnType<typeof createCertificate>;
 const HOST = "idp.example";
 const signal = new AbortController().signal;
 
-describe("requests to providers that customers have entered", () => {
+describe("[TEN-6] requests to providers that customers have entered", () => {
   const running = stoppedAfterEach();
   let authority: Certificate;
   let good: Certificate;
