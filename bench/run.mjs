@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
-//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
+//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process,tenants] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
 //   --write keeps what was measured in docs/evidence/performance.json, except of a quick run
 //   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,request,proxy] compares this build
 //     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
@@ -28,6 +28,7 @@ import { sessions } from "./cases/sessions.mjs";
 import { abandoned } from "./cases/abandoned.mjs";
 import { storm } from "./cases/storm.mjs";
 import { stores } from "./cases/stores.mjs";
+import { tenants } from "./cases/tenants.mjs";
 import { transports } from "./cases/transports.mjs";
 import { startChild } from "./children.mjs";
 import { keepCases } from "./evidence.mjs";
@@ -50,6 +51,7 @@ const CASES = {
   proxy,
   transports,
   "in-process": inProcess,
+  tenants,
 };
 
 const { values: flags } = parseArgs({
@@ -89,6 +91,7 @@ const settings = {
   proxiedMegabytes: flags.quick ? 128 : 1_024,
   eventStreams: flags.quick ? 500 : 2_000,
   abandonedLogins: flags.quick ? 5_000 : 100_000,
+  tenantsInTurn: flags.quick ? 3_000 : 10_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
 
