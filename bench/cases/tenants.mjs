@@ -18,6 +18,8 @@ const KINDS = {
 };
 const USERS = 200;
 const TENANTS = 20;
+/** Users of the customer whose provider hangs, who sign in before each round. */
+const VICTIMS = 64;
 const HOURS_MS = 2 * 3_600_000;
 
 const kilobytes = (bytes) => bytes / 1_000;
@@ -89,7 +91,7 @@ async function besideOneThatHangs(rounds) {
   const measure = async (hangs) => {
     round += 1;
     const key = `slow-${round}`;
-    const victims = await server.call("victims", { key, count: hangs ? 64 : 1 });
+    const victims = await server.call("victims", { key, count: VICTIMS });
     for (const child of [provider, server]) await child.call("advance", HOURS_MS);
     await provider.call("hang", hangs ? [key, `${key}-new`] : []);
     const measured = await server.call("round", hangs ? { key, victims } : {});
