@@ -31,7 +31,7 @@ const TABLES = `
 
 /**
  * @typedef {object} Customer
- * @property {string} key in paths, so it isn't a secret and never changes
+ * @property {string} key the subdomain, so it isn't a secret, and never changes
  * @property {string} name
  * @property {string | null} issuer
  * @property {string | null} client_id

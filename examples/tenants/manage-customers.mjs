@@ -3,15 +3,16 @@
 import { Customers } from "./customers.mjs";
 
 const USAGE = `npm run customers -- add KEY NAME | remove KEY | restore KEY
-KEY: at most 63 lowercase letters, digits and hyphens, starting with a letter. It can't be changed later.`;
+KEY: the subdomain. Lowercase letters, digits and single hyphens, starting with a letter. It can't be changed later.`;
 const [command = "", key = "", ...words] = process.argv.slice(2);
 const customers = new Customers("customers.db");
 const isKnown = customers.get(key) !== undefined;
 
-if (command === "add" && !isKnown && /^[a-z][a-z0-9-]{0,62}$/.test(key)) {
+if (command === "add" && !isKnown && /^[a-z](-?[a-z0-9]){0,30}$/.test(key)) {
   const token = customers.add(key, words.join(" ") || key);
-  const origin = process.env["BASE_URL"] ?? "http://localhost:3000";
-  console.log(`Send this link to the customer's administrator: ${origin}/setup/${token}/`);
+  const origin = process.env["APP_ORIGIN"] ?? "http://localhost:3000";
+  const link = `${origin.replace("://", `://${key}.`)}/setup/${token}/`;
+  console.log(`Send this link to the customer's administrator: ${link}`);
 } else if (command === "remove" && isKnown) {
   // The source doesn't find the customer any more, so its users are signed out. Their sessions and
   // the customer's data are still there.

@@ -16,6 +16,7 @@ const customers = new Customers("customers.db");
 const store = sqliteStore("sessions.db"); // a file of its own; on several machines: redisStore
 const { app, auth } = createApp(
   {
+    origin: process.env["APP_ORIGIN"] ?? "http://localhost:3000",
     customers,
     secrets: new Secrets(process.env["SETTINGS_KEY"]),
     resolveTxt: (name) => resolver.resolveTxt(name),

@@ -37,7 +37,7 @@ ${customer.domain === null ? "" : proof(customer.domain)}
 <h2>4. Switch single sign-on on</h2>
 ${
   customer.is_on
-    ? `<p>It is on. <a href="/t/${customer.key}/">Open the application</a></p>`
+    ? `<p>It is on. <a href="/">Open the application</a></p>`
     : form("on", "<button>Switch on</button>")
 }`;
   return page(`Single sign-on of ${customer.name}`, body);

@@ -12,11 +12,12 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
  * @param {object} parts
  * @param {import("idpauth/express").ExpressIdpAuth} parts.auth
  * @param {import("./customers.mjs").Customers} parts.customers
+ * @param {(key: string) => string} parts.originOf a customer
  * @param {import("./secrets.mjs").Secrets} parts.secrets
  * @param {(name: string) => Promise<string[][]>} parts.resolveTxt
  * @returns routes for the customer in `res.locals.customer`
  */
-export function ssoPage({ auth, customers, secrets, resolveTxt }) {
+export function ssoPage({ auth, customers, originOf, secrets, resolveTxt }) {
   const routes = express.Router().use(express.urlencoded({ limit: "16kb" }));
   routes.get("/", (req, res) => {
     show(req, res);
@@ -77,7 +78,9 @@ export function ssoPage({ auth, customers, secrets, resolveTxt }) {
    */
   function show({ baseUrl }, res, notices = []) {
     const customer = customerIn(res);
-    res.send(ssoForms({ customer, baseUrl, notices, ...auth.providerAddresses(customer.key) }));
+    const { key } = customer;
+    const addresses = auth.providerAddresses(key, { origin: originOf(key) });
+    res.send(ssoForms({ customer, baseUrl, notices, ...addresses }));
   }
 
   /** @param {express.Response} res */

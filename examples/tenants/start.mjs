@@ -12,7 +12,7 @@ import { Secrets } from "./secrets.mjs";
 process.chdir(import.meta.dirname);
 const PORT = process.env["PORT"] ?? "3000";
 const PROVIDER_PORT = process.env["PROVIDER_PORT"] ?? "9400";
-const BASE_URL = `http://localhost:${PORT}`;
+const APP_ORIGIN = `http://localhost:${PORT}`;
 
 /** @type {import("node:child_process").ChildProcess[]} */
 const children = [];
@@ -20,12 +20,13 @@ const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, stop);
 
 const ENV_FILE = "provider.env";
+// A logout token may arrive at any origin, and Node.js doesn't find names below localhost everywhere.
 run([
   ...["node_modules/idpauth/dist/cli/idpauth.js", "provider", "--providers=acme,globex,initech"],
-  ...[`--port=${PROVIDER_PORT}`, `--base-url=${BASE_URL}`, "--data=provider.json"],
+  ...[`--port=${PROVIDER_PORT}`, `--base-url=${APP_ORIGIN}`, "--data=provider.json"],
   `--write-env=${ENV_FILE}`,
   ...["acme", "globex", "initech"].map(
-    (key) => `--${key}.backchannel-logout-uri=${BASE_URL}/idpauth/backchannel-logout/${key}`,
+    (key) => `--${key}.backchannel-logout-uri=${APP_ORIGIN}/idpauth/backchannel-logout/${key}`,
   ),
 ]);
 while (!(await isReady())) {
@@ -59,7 +60,7 @@ customers.close();
 
 const { SECRET_KEY, SCOPE } = settings;
 run(["server.mjs"], {
-  ...{ PORT, BASE_URL, SECRET_KEY, SCOPE, SETTINGS_KEY, INTERNAL_HOSTS: "127.0.0.1" },
+  ...{ PORT, APP_ORIGIN, SECRET_KEY, SCOPE, SETTINGS_KEY, INTERNAL_HOSTS: "127.0.0.1" },
   DNS_SERVERS: process.env["DNS_SERVERS"],
 });
 

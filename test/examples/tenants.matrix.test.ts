@@ -1,10 +1,12 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import path from "node:path";
 import { parseEnv, promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { heading, TestUser } from "../browser/test-user.js";
+import { expectUsable, heading, TestUser } from "../browser/test-user.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
@@ -82,6 +84,24 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringMatching(/ {4}at /) });
   });
 
+  /** The origin of a customer. */
+  function originOf(key: string): string {
+    return origin.replace("://", `://${key}.`);
+  }
+
+  /**
+   * What a script gets from a customer's origin. Node.js doesn't find names below `localhost` on
+   * every system.
+   */
+  async function statusFor(key: string, cookie: string): Promise<[number | undefined, unknown]> {
+    const request = get(origin, {
+      headers: { host: new URL(originOf(key)).host, cookie, accept: "application/json" },
+    });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const parts = await response.toArray();
+    return [response.statusCode, JSON.parse(Buffer.concat(parts).toString())];
+  }
+
   async function arrive(): Promise<TestUser> {
     const user = await TestUser.arrive(browser, origin);
     users.push(user);
@@ -89,8 +109,8 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
   }
 
   /** Enters an address on the page that asks for it. */
-  async function enterEmail(tab: Page, email: string): Promise<void> {
-    await tab.goto(origin);
+  async function enterEmail(tab: Page, email: string, at = origin): Promise<void> {
+    await tab.goto(at === origin ? at : `${at}/idpauth/`);
     await tab.getByRole("link", { name: "Sign in" }).click();
     await tab.locator("input[name=email]").fill(email);
     await tab.locator("input[name=email]").press("Enter");
@@ -114,7 +134,7 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
     const run = promisify(execFile);
     const { stdout } = await run(process.execPath, ["manage-customers.mjs", ...words], {
       cwd: folder,
-      env: { BASE_URL: origin },
+      env: { APP_ORIGIN: origin },
     });
     return stdout;
   }
@@ -126,13 +146,16 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
       .then((texts) => texts.join("\n"));
   }
 
-  it("an email address leads to the login of its own company, and then to the company's page", async () => {
+  it("an email address leads to the login of its own company, and then to the company's subdomain", async () => {
     const tab = await (await arrive()).tab();
     await enterEmail(tab, "Ada@ACME.example");
     expect(tab.url()).toMatch(`${issuers}/acme/authorize`);
+    expect(new URL(tab.url()).searchParams.get("login_hint")).toBe("Ada@ACME.example");
     await choosePerson(tab, "Ada Lovelace");
-    expect([tab.url(), await heading(tab)]).toEqual([`${origin}/t/acme/`, "Acme"]);
+    expect([tab.url(), await heading(tab)]).toEqual([`${originOf("acme")}/`, "Acme"]);
     expect(await tab.locator("li").allInnerTexts()).toContain("Ada Lovelace");
+    // The session is acme's, and the application's own origin has none.
+    expect(await tab.context().cookies(origin)).toEqual([]);
   });
 
   it("an address of a company that is no customer stays on the page that asks", async () => {
@@ -145,40 +168,69 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
   it("a user of globex who opens acme's page gets acme's login, and a script gets 401", async () => {
     const tab = await signIn("grace@globex.example", "Grace Hopper");
     expect(await heading(tab)).toBe("Globex");
-    const said = await tab.context().request.get(`${origin}/t/acme/`, {
-      headers: { accept: "application/json", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" },
-      maxRedirects: 0,
-    });
-    expect(said.status()).toBe(401);
-    expect(await said.json()).toMatchObject({
-      login_url: expect.stringMatching(/provider=acme/),
-    });
-    await tab.goto(`${origin}/t/acme/`);
+    await tab.goto(originOf("acme"));
     expect(tab.url()).toMatch(`${issuers}/acme/authorize`);
+    const [session] = await tab.context().cookies(originOf("globex"));
+    const cookie = `${session?.name ?? ""}=${session?.value ?? ""}`;
+    expect(await statusFor("acme", cookie)).toEqual([
+      401,
+      expect.objectContaining({ login_url: expect.stringMatching(/provider=acme/) }),
+    ]);
     // The session at globex is still there.
-    await tab.goto(`${origin}/t/globex/`);
+    await tab.goto(originOf("globex"));
     expect(await heading(tab)).toBe("Globex");
   });
 
-  it("a user in two tenants has an account in each, and one session, at one of them", async () => {
+  it("a user in two tenants has an account and a session in each", async () => {
     const tab = await signIn("ada@globex.example", "Ada Lovelace");
-    await tab.goto(`${origin}/t/acme/`);
+    await tab.goto(originOf("acme"));
     await choosePerson(tab, "Ada Lovelace");
     expect(await heading(tab)).toBe("Acme");
     expect(await tab.locator("li").allInnerTexts()).toContain("Ada Lovelace");
-    await tab.goto(`${origin}/t/globex/`);
+    await tab.goto(originOf("globex"));
+    expect(await heading(tab)).toBe("Globex");
+    await tab.getByRole("link", { name: "Sign out" }).click();
+    await tab.goto(originOf("globex"));
     expect(tab.url()).toMatch(`${issuers}/globex/authorize`);
+    await tab.goto(originOf("acme"));
+    expect(await heading(tab)).toBe("Acme");
+  });
+
+  it("an address of globex that is entered at acme leads to globex's subdomain", async () => {
+    const tab = await (await arrive()).tab();
+    await enterEmail(tab, "grace@globex.example", originOf("acme"));
+    await choosePerson(tab, "Grace Hopper");
+    expect([tab.url(), await heading(tab)]).toEqual([`${originOf("globex")}/`, "Globex"]);
+    await tab.goto(originOf("acme"));
+    expect(tab.url()).toMatch(`${issuers}/acme/authorize`);
   });
 
   it("only an administrator of a tenant may open its settings, and another tenant's administrator gets its login", async () => {
     const grace = await signIn("grace@acme.example", "Grace Hopper");
-    expect((await grace.goto(`${origin}/t/acme/sso/`))?.status()).toBe(403);
+    expect((await grace.goto(`${originOf("acme")}/sso/`))?.status()).toBe(403);
     const ada = await signIn("ada@acme.example", "Ada Lovelace");
     await ada.getByRole("link", { name: "Single sign-on" }).click();
     expect(await heading(ada)).toBe("Single sign-on of Acme");
-    expect(await ada.content()).toContain(`${origin}/idpauth/login-callback/acme`);
-    await ada.goto(`${origin}/t/globex/sso/`);
+    expect(await ada.content()).toContain(`${originOf("acme")}/idpauth/login-callback/acme`);
+    await expectUsable(ada);
+    await ada.goto(`${originOf("globex")}/sso/`);
     expect(ada.url()).toMatch(`${issuers}/globex/authorize`);
+  });
+
+  it("a logout token of acme's provider ends the session at acme's subdomain alone", async () => {
+    const tab = await signIn("alan@acme.example", "Alan Turing");
+    await tab.goto(originOf("globex"));
+    await choosePerson(tab, "Alan Turing");
+    await tab.goto(issuers);
+    await tab
+      .locator("form[action='/acme/end']")
+      .getByLabel(/Alan Turing/)
+      .click();
+    await tab.waitForLoadState();
+    await tab.goto(originOf("globex"));
+    expect(await heading(tab)).toBe("Globex");
+    await tab.goto(originOf("acme"));
+    expect(tab.url()).toMatch(`${issuers}/acme/authorize`);
   });
 
   it("client secrets aren't in the database in plain text", () => {
@@ -192,13 +244,14 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
   });
 
   // Not again, because its customer is there then.
-  const once = { retry: 0 };
+  const withoutRetry = { retry: 0 };
   it(
     "a new customer enters a provider by the link that was sent to it, and its users sign in",
-    once,
+    withoutRetry,
     async () => {
       const link = /http\S+/.exec(await manage("add", "initech", "Initech"))![0];
       const tab = await (await arrive()).tab();
+      expect((await tab.goto(link.replace("initech.", "acme.")))?.status()).toBe(404);
       await tab.goto(link);
       expect(await heading(tab)).toBe("Single sign-on of Initech");
       await tab.getByRole("button", { name: "Switch on" }).click();
@@ -231,14 +284,14 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
       expect(await notices(tab)).toBe("Single sign-on is on.");
 
       const grace = await signIn("grace@initech.example", "Grace Hopper");
-      expect([grace.url(), await heading(grace)]).toEqual([`${origin}/t/initech/`, "Initech"]);
+      expect([grace.url(), await heading(grace)]).toEqual([`${originOf("initech")}/`, "Initech"]);
       expect((await tab.goto(link))?.status()).toBe(404);
     },
   );
 
   it(
     "a customer can't verify a domain that is another one's, even with the record",
-    once,
+    withoutRetry,
     async () => {
       const link = /http\S+/.exec(await manage("add", "hooli", "Hooli"))![0];
       const tab = await (await arrive()).tab();
@@ -255,17 +308,15 @@ describe.skipIf(executablePath === undefined)("examples/tenants", () => {
     const other = await signIn("ada@globex.example", "Ada Lovelace");
     await manage("remove", "acme");
     await eventually(async () => {
-      expect((await tab.goto(`${origin}/t/acme/`))?.status()).toBe(404);
+      expect((await tab.goto(originOf("acme")))?.status()).toBe(404);
     }, FOLLOWS);
-    await tab.goto(origin);
-    await tab.getByRole("link", { name: "Sign in" }).waitFor();
-    await other.goto(`${origin}/t/globex/`);
+    await other.goto(originOf("globex"));
     expect(await heading(other)).toBe("Globex");
     await manage("restore", "acme");
     await eventually(async () => {
-      expect((await tab.goto(`${origin}/t/acme/`))?.status()).toBe(200);
+      expect((await tab.goto(originOf("acme")))?.status()).toBe(200);
     }, FOLLOWS);
-    expect([tab.url(), await heading(tab)]).toEqual([`${origin}/t/acme/`, "Acme"]);
+    expect([tab.url(), await heading(tab)]).toEqual([`${originOf("acme")}/`, "Acme"]);
   });
 
   async function enterProvider(tab: Page, issuer: string, secret: string): Promise<void> {
