@@ -29,7 +29,10 @@ const FINDINGS_LINE_MS = 600_000;
 const MAX_REPORTED = 1_000;
 
 /** What a source of providers is connected with. */
-export interface LateSourceParts extends Pick<ComponentParts<never>, "clock" | "events"> {
+export interface LateSourceParts extends Pick<
+  ComponentParts<never>,
+  "clock" | "events" | "shutdown"
+> {
   readonly create: Registrations["create"];
   /** The keys of the list, which the source never has. */
   readonly listed: readonly (string | undefined)[];
@@ -55,7 +58,7 @@ export interface LateSource extends SourcedRegistrations<EndpointRegistration>, 
  */
 export function lateSource(
   { options: source, read, inherited }: CheckedSource,
-  { create, isOwn, listed, tasks, clock, events }: LateSourceParts,
+  { create, isOwn, listed, tasks, clock, events, shutdown }: LateSourceParts,
 ): LateSource {
   let loaded: SourcedRegistrations<EndpointRegistration> | undefined;
   let networkOf: (provider: SourcedProvider) => TenantFetch;
@@ -77,6 +80,10 @@ export function lateSource(
       public: createTenantFetch({ internalHosts }),
       private: createTenantFetch({ internalHosts, allowPrivateNetwork: true }),
     };
+    shutdown.atEnd(() => {
+      networks.public.close();
+      networks.private.close();
+    });
     networkOf = ({ allowPrivateNetwork }) => networks[allowPrivateNetwork ? "private" : "public"];
     return (loaded = createSourcedRegistrations({
       source,
