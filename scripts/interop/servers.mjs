@@ -49,6 +49,7 @@
 export const SERVERS = [
   { key: "keycloak", load: () => import("./keycloak/server.mjs") },
   { key: "keycloak-24", load: () => import("./keycloak/server-24.mjs") },
+  { key: "keycloak-saml", load: () => import("./keycloak/server-saml.mjs") },
   { key: "hydra", load: () => import("./hydra/server.mjs") },
   { key: "dex", load: () => import("./dex/server.mjs") },
   { key: "dex-sessions", load: () => import("./dex-sessions/server.mjs") },
