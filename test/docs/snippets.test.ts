@@ -13,7 +13,7 @@ import path from "node:path";
 import express from "express";
 import type { createClient as createRedisClient } from "redis";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { idpAuth } from "../../src/adapters/express/express.js";
+import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import { instrument, type Instrumentable } from "../../src/opentelemetry/instrument.js";
 import * as kit from "../../src/testing/index.js";
@@ -518,6 +518,40 @@ describe("docs/snippets/telemetry", () => {
   it("app.mjs instruments its `auth`", async () => {
     const { auth } = await load<{ auth: Instrumentable }>("telemetry/app.mjs");
     expect(() => instrument(auth)).toThrow("instrumented already");
+  });
+});
+
+describe("docs/snippets/many-origins", () => {
+  const at = (host: string) => ({
+    headers: {
+      "sec-fetch-mode": "navigate",
+      "x-forwarded-host": host,
+      "x-forwarded-proto": "https",
+    },
+  });
+  const redirectUri = ({ headers }: { readonly headers: { readonly location?: string } }) =>
+    new URL(headers.location ?? "").searchParams.get("redirect_uri");
+
+  it("list.ts serves the origins of the list, and no other", async () => {
+    const browser = await open("many-origins/list.ts");
+    const login = await browser.get("/idpauth/login/", at("acme.app.example.com"));
+    expect(redirectUri(login)).toBe("https://acme.app.example.com/idpauth/login-callback");
+    for (const host of ["a.b.app.example.com", "app.example.org"])
+      expect((await browser.get("/idpauth/login/", at(host))).status).toBe(421);
+  });
+
+  it("function.ts serves the shops, each at its main host", async () => {
+    await load("many-origins/shops.ts", false);
+    const { auth } = await load<{ auth: ExpressIdpAuth }>("many-origins/function.ts");
+    const app = express();
+    app.set("trust proxy", 1);
+    auth.mount(app);
+    const browser = (user = await kit.browser(app));
+    const login = await browser.get("/idpauth/login/", at("shop.customer.example"));
+    expect(redirectUri(login)).toBe("https://shop.customer.example/idpauth/login-callback");
+    const first = await browser.get("/idpauth/login/", at("www.shop.customer.example"));
+    expect(first.headers.location).toMatch(/^https:\/\/shop\.customer\.example\/idpauth\/login\//);
+    expect((await browser.get("/idpauth/login/", at("evil.example"))).status).toBe(421);
   });
 });
 
