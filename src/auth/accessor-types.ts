@@ -236,12 +236,12 @@ export interface Accessors<
    *
    * @param options as `find` returns them; a customer may have typed them
    * @param more `key`: the provider's key, if it has one already, so that its redirect URI is
-   *   checked, too
+   *   checked, too; `origin`: the application's origin for this customer. Default BASE_URL
    * @returns what is wrong, errors first; empty: nothing. The provider's faults never reject
    */
   checkProvider(
     options: SourcedProviderOptions,
-    more?: { readonly key?: string },
+    more?: { readonly key?: string; readonly origin?: string },
   ): Promise<readonly Finding[]>;
   /**
    * The addresses that a customer's administrator registers at the provider. Only with a source of

@@ -25,7 +25,7 @@ import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
 import { OBSERVE } from "./observe.js";
-import { addressesOf } from "./provider-addresses.js";
+import { addressesOf, assertOrigin } from "./provider-addresses.js";
 import type { RequestMemory } from "./request-memory.js";
 
 export interface AccessorParts<FrameworkRequest extends object> extends Pick<
@@ -304,10 +304,11 @@ function createSourceAccessors(
     forgetProvider(key) {
       ready().source?.forget(key);
     },
-    async checkProvider(given, { key } = {}) {
+    async checkProvider(given, { key, origin } = {}) {
       const { source } = ready();
       if (source === undefined) throw new TypeError(NO_SOURCE);
-      return source.check(given, key);
+      if (origin !== undefined) assertOrigin("checkProvider", origin);
+      return source.check(given, { key, origin });
     },
     providerAddresses(key, { origin } = {}) {
       const { settings, source } = ready();

@@ -41,6 +41,14 @@ export interface LateSourceParts extends Pick<
   readonly tasks: UnawaitedTasks;
 }
 
+/** Whose provider is checked. */
+export interface CheckedCustomer {
+  /** Undefined: it has none yet. */
+  readonly key: string | undefined;
+  /** Undefined: that of BASE_URL. */
+  readonly origin: string | undefined;
+}
+
 /** A source of providers, for the component and its endpoints. */
 export interface LateSource extends SourcedRegistrations<EndpointRegistration>, EndpointSource {
   /**
@@ -48,8 +56,8 @@ export interface LateSource extends SourcedRegistrations<EndpointRegistration>, 
    * @throws ProviderUnavailableError as a rejection
    */
   has(client: ClientIdentity & { readonly sourceKey: string }): boolean | Promise<boolean>;
-  /** Checks the settings of a provider. @param key its key, if it has one already */
-  check(options: unknown, key: string | undefined): Promise<readonly Finding[]>;
+  /** Checks the settings of a provider. */
+  check(options: unknown, customer: CheckedCustomer): Promise<readonly Finding[]>;
 }
 
 /**
@@ -136,10 +144,10 @@ export function lateSource(
         : isAt(found, client);
     },
     forget: (key) => loaded?.forget(key),
-    async check(options, key) {
+    async check(options, { key, origin }) {
       const [{ checkProvider }] = await Promise.all([loadCheck(), load()]);
       const readOptions = (given: unknown) => read(key ?? "provider", given);
-      return checkProvider({ options, read: readOptions, networkOf, key, clock });
+      return checkProvider({ options, read: readOptions, networkOf, key, origin, clock });
     },
   };
 }

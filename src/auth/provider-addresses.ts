@@ -33,10 +33,7 @@ export function addressesOf(
       "providerAddresses: the key has at most 63 lowercase letters, digits and hyphens, starting with a letter.",
     );
   const base = origin ?? settings.baseUrl;
-  if (typeof base !== "string" || parseUrl(base)?.origin !== base || !/^https?:/.test(base))
-    throw new TypeError(
-      "providerAddresses: pass `origin`, such as `https://app.example.com`, or set BASE_URL.",
-    );
+  assertOrigin("providerAddresses", base);
   const at = (path: string) => `${base}${settings.publicPath}${path}`;
   const { logoutAtProvider, backchannelLogout, frontchannelLogout } = inherited;
   return {
@@ -47,4 +44,12 @@ export function addressesOf(
     ...(backchannelLogout && { backchannelLogout: at(`backchannel-logout/${key}`) }),
     ...(frontchannelLogout && { frontchannelLogout: at(`frontchannel-logout/${key}`) }),
   };
+}
+
+/** @throws TypeError it isn't an http(s) origin */
+export function assertOrigin(caller: string, origin: unknown): asserts origin is string {
+  if (typeof origin !== "string" || parseUrl(origin)?.origin !== origin || !/^https?:/.test(origin))
+    throw new TypeError(
+      `${caller}: pass \`origin\`, such as \`https://app.example.com\`, or set BASE_URL.`,
+    );
 }

@@ -36,6 +36,8 @@ export interface TenantCheckOptions<Provider> {
    * checked.
    */
   readonly key: string | undefined;
+  /** The application's origin for this customer. Undefined: that of BASE_URL, if it is one. */
+  readonly origin?: string | undefined;
   /** The APIs for whose own tokens it is asked. */
   readonly targets?: readonly TokenTarget[];
   readonly clock: Clock;
@@ -76,9 +78,16 @@ export async function checkProvider<Provider extends ConfiguredProvider>({
 
 async function askedInTime<Provider extends ConfiguredProvider>(
   provider: Provider,
-  { key, targets = [], networkOf, clock }: Omit<TenantCheckOptions<Provider>, "options" | "read">,
+  {
+    key,
+    origin,
+    targets = [],
+    networkOf,
+    clock,
+  }: Omit<TenantCheckOptions<Provider>, "options" | "read">,
 ): Promise<ProviderResult> {
-  const { settings, names } = provider;
+  const { names } = provider;
+  const settings = { ...provider.settings, ...(origin !== undefined && { baseUrl: origin }) };
   const network = networkOf(provider);
   const withMore = (result: ProviderResult, more: readonly UnnamedFinding[]) => ({
     ...result,

@@ -529,8 +529,8 @@ describe("docs/snippets/many-origins", () => {
       "x-forwarded-proto": "https",
     },
   });
-  const redirectUri = ({ headers }: { readonly headers: { readonly location?: string } }) =>
-    new URL(headers.location ?? "").searchParams.get("redirect_uri");
+  const redirectUri = ({ headers }: kit.BrowserResponse) =>
+    new URL(String(headers["location"])).searchParams.get("redirect_uri");
 
   it("list.ts serves the origins of the list, and no other", async () => {
     const browser = await open("many-origins/list.ts");

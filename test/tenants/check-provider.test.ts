@@ -25,6 +25,7 @@ describe("the check of a provider that a customer has entered", () => {
   interface Given {
     readonly options?: Readonly<Record<string, unknown>>;
     readonly key?: string | undefined;
+    readonly origin?: string;
     readonly internalHosts?: readonly string[];
     readonly clock?: typeof systemClock;
   }
@@ -53,6 +54,7 @@ describe("the check of a provider that a customer has entered", () => {
       },
       networkOf: () => network,
       key: "key" in given ? given.key : KEY,
+      origin: given.origin,
       clock: clock ?? systemClock,
     });
   }
@@ -80,6 +82,15 @@ describe("the check of a provider that a customer has entered", () => {
     const findings = await check({ key: "globex" });
     expect(codes(findings)).toEqual(["W107"]);
     expect(findings[0]?.remedy).toContain("https://app.example/idpauth/login-callback/globex");
+    provider.violations.splice(0);
+  });
+
+  it("checks the redirect URI at the customer's own origin", async () => {
+    const findings = await check({ origin: "https://globex.app.example" });
+    expect(codes(findings)).toEqual(["W107"]);
+    expect(findings[0]?.remedy).toContain(
+      `https://globex.app.example/idpauth/login-callback/${KEY}`,
+    );
     provider.violations.splice(0);
   });
 
