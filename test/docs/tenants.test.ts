@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, get, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -83,6 +83,37 @@ it("app.ts lets the users of one customer pass, and sends others to a login at i
   expect((await ada.navigate("/idpauth/login/")).text).toContain('name="email"');
 });
 
+it("subdomains.ts begins each login at the subdomain of its customer", async () => {
+  const { app } = (await import(`${SNIPPETS}/subdomains.ts`)) as { app: RequestListener };
+  const server = createServer(app);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  closeServer = async () => once(server.close(), "close");
+  const { port } = server.address() as AddressInfo;
+  const open = async (url: string) => {
+    const { host, pathname, search } = new URL(url);
+    const headers = { host, accept: "text/html", "sec-fetch-mode": "navigate" };
+    const request = get({ host: "127.0.0.1", port, path: pathname + search, headers });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    response.resume();
+    return { status: response.statusCode, location: response.headers.location };
+  };
+
+  const login = "/idpauth/login/?provider=acme&login_hint=ada%40acme.example";
+  expect(await open(`http://localhost:3000${login}`)).toEqual({
+    status: 302,
+    location: `http://acme.localhost:3000${login}`,
+  });
+  const { location } = await open(`http://acme.localhost:3000${login}`);
+  const { origin, searchParams } = new URL(location ?? "");
+  expect(origin).toBe(new URL(providers.get("acme").issuer).origin);
+  expect(searchParams.get("redirect_uri")).toBe(
+    "http://acme.localhost:3000/idpauth/login-callback/acme",
+  );
+  expect((await open("http://acme.localhost:3000/reports")).location).toContain("provider=acme");
+  expect((await open("http://unknown.localhost:3000/reports")).status).toBe(404);
+  expect((await open("http://acme.example:3000/reports")).status).toBe(421);
+});
+
 it("users.ts stores a user under the key of the provider, iss and sub", async () => {
   const query = vi.fn().mockResolvedValue({ rows: [{ id: "7" }] });
   vi.spyOn(pool, "query").mockImplementation(query);
@@ -99,11 +130,14 @@ it("users.ts stores a user under the key of the provider, iss and sub", async ()
 
 it("staff.ts has a provider of its own for staff, and the source for customers", async () => {
   const { issuer, clientId, clientSecret } = await providers.add("staff");
-  vi.stubEnv("STAFF_ISSUER", issuer);
-  vi.stubEnv("STAFF_CLIENT_ID", clientId);
-  vi.stubEnv("STAFF_CLIENT_SECRET", clientSecret);
+  const env = {
+    ...providers.env,
+    IDP_PROVIDER_STAFF_ISSUER: issuer,
+    IDP_PROVIDER_STAFF_CLIENT_ID: clientId,
+    IDP_PROVIDER_STAFF_CLIENT_SECRET: clientSecret,
+  };
+  given.options = { ...given.options, env };
   const staff = await open("staff");
-  vi.unstubAllEnvs();
   expect((await staff.follow("/idpauth/login/?provider=acme")).status).toBe(200);
   expect((await staff.get("/support")).status).toBe(401);
   expect((await staff.follow("/support")).json()).toBe("support");

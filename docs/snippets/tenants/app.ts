@@ -23,6 +23,8 @@ const auth = idpAuth({
       const customer = await customers.findByDomain(domain);
       return customer?.key;
     },
+    // Only for development: hosts that may have private addresses.
+    internalHosts: process.env["INTERNAL_HOSTS"]?.split(" ") ?? [],
   }),
 });
 auth.mount(app);

@@ -8,9 +8,10 @@ const auth = idpAuth({
   providers: providerSource({ find: (key) => customers.provider(key) }),
 });
 auth.mount(app);
-app.use(auth.csrf);
 
 // #region settings
+app.use(auth.csrf);
+
 const administrators = auth.idpRequiredWith({
   provider: (req) => req.params.org,
   allow: hasClaim("groups", "admin"),

@@ -9,13 +9,7 @@ import { idpAuth } from "idpauth/express";
 
 const auth = idpAuth({
   providers: [
-    {
-      staff: {
-        issuer: process.env["STAFF_ISSUER"],
-        clientId: process.env["STAFF_CLIENT_ID"],
-        clientSecret: process.env["STAFF_CLIENT_SECRET"],
-      },
-    },
+    { staff: { name: "Example staff" } }, // with IDP_PROVIDER_STAFF_ISSUER and so on
     providerSource({ find: (key) => customers.provider(key) }),
   ],
 });
