@@ -1,6 +1,7 @@
 /** The addresses that a customer's administrator registers at their provider. */
 import { isSourceKey } from "../config/provider-source.js";
 import type { CommonSettings, Settings } from "../config/read-settings.js";
+import { isKnownOrigin, severalOrigins } from "../http/own-origin.js";
 import { parseUrl } from "../http/redirects.js";
 
 /** The addresses of one provider's endpoints, each absolute. */
@@ -34,6 +35,8 @@ export function addressesOf(
     );
   const base = origin ?? settings.baseUrl;
   assertOrigin("providerAddresses", base);
+  if (severalOrigins(settings)?.list !== undefined && !isKnownOrigin(base, settings))
+    throw new TypeError("providerAddresses: `origin` isn't one of BASE_URL.");
   const at = (path: string) => `${base}${settings.publicPath}${path}`;
   const { logoutAtProvider, backchannelLogout, frontchannelLogout } = inherited;
   return {
@@ -50,6 +53,6 @@ export function addressesOf(
 export function assertOrigin(caller: string, origin: unknown): asserts origin is string {
   if (typeof origin !== "string" || parseUrl(origin)?.origin !== origin || !/^https?:/.test(origin))
     throw new TypeError(
-      `${caller}: pass \`origin\`, such as \`https://app.example.com\`, or set BASE_URL.`,
+      `${caller}: pass \`origin\`, such as \`https://app.example.com\`, or set BASE_URL to one origin.`,
     );
 }

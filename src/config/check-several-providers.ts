@@ -32,7 +32,12 @@ export function severalFindings(
   ).map(SETTING_NAMES.label);
   if (ignored.length > 0)
     findings.push(
-      check("W021", `${ignored.join(", ")}: without a provider's key, this has no effect.`),
+      check(
+        "W021",
+        `${ignored.join(", ")}: without a provider's key, this has no effect.`,
+        // All providers come from a source.
+        keys.length === 0 ? "Remove it." : undefined,
+      ),
     );
   providers.forEach(({ key, values: { issuer, clientId } }, index) => {
     const twin = providers

@@ -1,4 +1,5 @@
 /** Providers that aren't known at the start: one for each customer, for example. */
+import { parseUrl } from "../http/redirects.js";
 import { isObject } from "../record/json.js";
 import type { ProviderOptions } from "./provider-options.js";
 
@@ -85,11 +86,19 @@ export function providerSource(options: ProviderSourceOptions): ProviderSource {
     (!(Number.isFinite(maxAge) && maxAge >= 1) &&
       "`maxAge` isn't a number of seconds, 1 or more") ||
     (!(Number.isSafeInteger(limit) && limit >= 1) && "`limit` isn't a whole number, 1 or more") ||
-    (!(Array.isArray(internalHosts) && internalHosts.every((host) => typeof host === "string")) &&
-      "`internalHosts` isn't a list of hosts");
+    (!(Array.isArray(internalHosts) && internalHosts.every(isHost)) &&
+      "`internalHosts` isn't a list of hosts such as `localhost:4000`, without a scheme");
   if (mistake !== false) throw new TypeError(`providerSource: ${mistake}.`);
   const complete = { find, findByEmailDomain, maxAge, limit, internalHosts };
   return Object.freeze({ [MARK]: Object.freeze(complete) }) as ProviderSource;
+}
+
+/** Whether it is a host as a URL contains it, perhaps with a port. */
+function isHost(host: unknown): boolean {
+  return (
+    typeof host === "string" &&
+    ["http", "https"].some((scheme) => parseUrl(`${scheme}://${host}`)?.host === host)
+  );
 }
 
 /** The two parts of the option `providers`. */

@@ -97,7 +97,7 @@ export const LIVE_CHECKS = checkTable(
       cause:
         "The provider comes from a source, and one of its addresses isn't public, or doesn't use https with port 443 or a port above 1023.",
       remedy:
-        "Use the provider's public https address. If the provider is in your own network, set its option `allowPrivateNetwork`.",
+        "Use the provider's public https address. If the provider is in your own network, set its option `allowPrivateNetwork`. If it is on this machine, for development or tests, list its host in the source's `internalHosts`.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",

@@ -200,7 +200,7 @@ export function createProviderConnection(
   }
 
   function refusedLine(endpoint: ProviderEndpoint): LogEntry | null {
-    const message = `The ${endpoint} address of this provider is refused, because it isn't public, or doesn't use https with port 443 or a port above 1023. If the provider is in your own network, set its option \`allowPrivateNetwork\`.`;
+    const message = `The ${endpoint} address of this provider is refused, because it isn't public, or doesn't use https with port 443 or a port above 1023. If the provider is in your own network, set its option \`allowPrivateNetwork\`. If it is on this machine, for development or tests, list its host in the source's \`internalHosts\`.`;
     return connection.lineOf({ endpoint, reason: ADDRESS_REFUSED, message });
   }
 

@@ -404,3 +404,39 @@ describe("a proxy from the environment", () => {
     expect(() => process({ env }).start()).toThrow(/E032/);
   });
 });
+
+describe("`providerAddresses`", () => {
+  it("are those that an administrator registers, at the customer's origin", () => {
+    const listed = process({
+      baseUrl: ["https://app.example", "https://*.app.example"],
+      backchannelLogout: true,
+    });
+    const origin = "https://acme.app.example";
+    expect(listed.providerAddresses("acme", { origin })).toEqual({
+      redirectUri: `${origin}/idpauth/login-callback/acme`,
+      loginUrl: `${origin}/idpauth/login/?provider=acme`,
+      jwks: `${origin}/idpauth/jwks/acme`,
+      backchannelLogout: `${origin}/idpauth/backchannel-logout/acme`,
+    });
+    for (const wrong of ["https://evil.example", "https://acme.app.example/", "acme"])
+      expect(() => listed.providerAddresses("acme", { origin: wrong })).toThrow(TypeError);
+    expect(() => listed.providerAddresses("acme")).toThrow(/pass `origin`/);
+    expect(() => auth.providerAddresses("Acme", { origin })).toThrow(/63 lowercase/);
+  });
+});
+
+describe("`internalHosts`", () => {
+  it.each(["http://127.0.0.1:4000", "localhost/", "user@localhost", "", "LOCALHOST"])(
+    "can't contain %j, which would match nothing",
+    (host) => {
+      expect(() => providerSource({ find, internalHosts: [host] })).toThrow(/internalHosts/);
+    },
+  );
+
+  it.each(["localhost", "127.0.0.1:4000", "[::1]:4000", "op.internal:8443"])(
+    "can contain %j",
+    (host) => {
+      expect(() => providerSource({ find, internalHosts: [host] })).not.toThrow();
+    },
+  );
+});
