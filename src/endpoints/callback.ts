@@ -61,6 +61,7 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       }
       return outageReply(error, request, {
         pages,
+        isOrganizations: registration.sourceKey !== undefined,
         action: { label: "action.signInAgain", href },
       });
     }

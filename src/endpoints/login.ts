@@ -133,7 +133,8 @@ async function startLogin(
         : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    return loginFailed(opened, context, { error, pending, response });
+    const isOrganizations = registration.sourceKey !== undefined;
+    return loginFailed(opened, context, { error, pending, response, isOrganizations });
   }
 }
 
@@ -141,13 +142,15 @@ interface FailedLogin {
   readonly error: unknown;
   readonly pending: PendingLogin;
   readonly response: LoginParameters["response"];
+  /** Whether the provider is a customer's own. */
+  readonly isOrganizations: boolean;
 }
 
 /** The reply to a login that did not reach the provider. */
 async function loginFailed(
   { request }: SessionRequest,
   { settings: { publicPath }, events, pages }: EndpointContext,
-  { error, pending, response }: FailedLogin,
+  { error, pending, response, isOrganizations }: FailedLogin,
 ): Promise<Reply> {
   const { provider } = pending;
   const again = loginAgain(pending, publicPath);
@@ -160,7 +163,8 @@ async function loginFailed(
     const action = { label: "action.startAgain", href: again } as const;
     return failureReply({ code, action }, request, { pages, otherwise: "html" });
   }
-  return outageReply(error, request, { pages, action: { label: "action.tryAgain", href: again } });
+  const action = { label: "action.tryAgain", href: again } as const;
+  return outageReply(error, request, { pages, action, isOrganizations });
 }
 
 /** What the login has to bring for its API, because of the session that starts it. */

@@ -38,6 +38,8 @@ export interface ErrorModel {
   readonly retryAfter?: number | undefined;
   /** Whether only this session waits: the provider does not renew it, and a new sign-in may help. */
   readonly isNotRenewed?: boolean;
+  /** Whether the provider is a customer's own, from a source. */
+  readonly isOrganizations?: boolean;
   /** Whether the page contains what is for developers. */
   readonly debug?: boolean;
   /** Whether the browser has no session, so that an outage can't have ended one. */
@@ -55,6 +57,11 @@ function isOutage(code: ErrorCode): boolean {
   return ERRORS[code].status === 503 && code !== "prefetch_refused";
 }
 
+/** Whether the user's organization can correct the settings, and the operators of the site can't. */
+function isTheirs({ code, isOrganizations = false }: ErrorModel): boolean {
+  return isOrganizations && code === "provider_misconfigured";
+}
+
 /** The page that shows an error to a user. */
 export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const { code, debug = false } = model;
@@ -69,7 +76,9 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const detail =
     isTechnical && !debug
       ? say("error.provider_misconfigured.text")
-      : (parameterText(model.parameters, texts) ?? model.detail ?? ownText(`${key}.text`, texts));
+      : (parameterText(model.parameters, texts) ??
+        model.detail ??
+        ownText(`${key}.${isTheirs(model) ? "organization" : "text"}`, texts));
   const action = model.action === undefined ? defaultAction(model) : model.action;
   const kept = outage ? outageText({ ...model, action }, texts) : undefined;
   const present = model.user && SIGN_INS.has(code) ? presentUser(model.user, texts) : undefined;

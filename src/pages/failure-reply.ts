@@ -77,7 +77,14 @@ export function retryAfterOf(error: IdpAuthError): number {
  * @param login where that login is. Unless it names a provider, it is at the session's
  */
 export function outageOf(error: IdpAuthError, login: string): Failure {
-  const failure = { code: error.code, retryAfter: retryAfterOf(error) };
+  const failure = {
+    code: error.code,
+    retryAfter: retryAfterOf(error),
+    // Only a source has providers whose settings are read so late.
+    ...((error as { readonly reason?: unknown }).reason === "provider_settings" && {
+      isOrganizations: true,
+    }),
+  };
   if (!(error instanceof ProviderUnavailableError) || !error.loginHelps) return failure;
   const loginUrl = atProvider(login, error.provider);
   return error.isMisconfiguration
@@ -93,6 +100,13 @@ function atProvider(login: string, provider: string | undefined): string {
   return `${path}?${parameters.toString()}`;
 }
 
+interface OutageForm {
+  readonly pages: Pages;
+  readonly action?: Action | undefined;
+  /** Whether the provider is a customer's own. */
+  readonly isOrganizations?: boolean;
+}
+
 /**
  * The reply for an outage: 503. Any other error is a bug; it is thrown again, for the framework's
  * error handling.
@@ -100,11 +114,12 @@ function atProvider(login: string, provider: string | undefined): string {
 export async function outageReply(
   error: unknown,
   request: IdpRequest,
-  { pages, action }: { readonly pages: Pages; readonly action?: Action | undefined },
+  { pages, action, isOrganizations }: OutageForm,
 ): Promise<Reply> {
   if (!isOutage(error)) throw error;
   const failure = outageOf(error, `${pages.publicPath}login/`);
-  return failureReply({ ...failure, action }, request, { pages, otherwise: "html" });
+  const page = { ...failure, action, ...(isOrganizations && { isOrganizations }) };
+  return failureReply(page, request, { pages, otherwise: "html" });
 }
 
 /**

@@ -440,3 +440,18 @@ describe("`internalHosts`", () => {
     },
   );
 });
+
+describe("a page about a customer's wrong settings", () => {
+  it.each([
+    ["what `find` returns can't be used", { scope: ["profile"], userinfo: "never" }],
+    ["the provider's addresses are refused", { issuer: "https://10.0.0.1" }],
+  ])("sends users to their own administrator where %s", async (_why, wrong) => {
+    found["acme"] = { ...clientOf(globex), ...(wrong as object) };
+    const page = await user.get("/idpauth/login/?provider=acme", {
+      headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+    });
+    expect(page.status).toBe(503);
+    expect(page.body).toContain("Ask your organization&#39;s administrator");
+    expect(page.body).not.toContain("10.0.0.1");
+  });
+});

@@ -160,6 +160,8 @@ export const ar: Messages = {
   "error.not_renewed.text":
     "لم يجدّد موفّر الهوية الذي يتحقق من هويتك تسجيل دخولك. يمكنك تسجيل الدخول من جديد الآن.",
   "error.provider_misconfigured.text": "يجد القائمون على هذا الموقع السبب في سجلّ الموقع.",
+  "error.provider_misconfigured.organization":
+    "إعدادات تسجيل الدخول الخاصة بمؤسستك غير صحيحة. اطلب من مسؤول مؤسستك التحقق منها.",
   "error.store_unavailable": "هذه الصفحة غير متاحة حاليًا",
   "error.store_unavailable.text":
     "لم يتمكن هذا الموقع من معرفة ما إذا كان دخولك مسجّلًا. عادةً ما يكون هذا الانقطاع قصيرًا.",

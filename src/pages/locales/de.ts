@@ -178,6 +178,8 @@ export const de: Messages = {
     "Der Anmeldedienst, der Ihre Identität prüft, hat Ihre Anmeldung nicht verlängert. Sie können sich jetzt neu anmelden.",
   "error.provider_misconfigured.text":
     "Die Betreiber dieser Website finden die Ursache im Protokoll.",
+  "error.provider_misconfigured.organization":
+    "Die Einstellungen für die Anmeldung Ihrer Organisation sind falsch. Bitten Sie die Administration Ihrer Organisation, sie zu prüfen.",
   "error.store_unavailable": "Diese Seite ist zurzeit nicht verfügbar",
   "error.store_unavailable.text":
     "Diese Website konnte nicht feststellen, ob Sie angemeldet sind. Eine solche Störung dauert meist nicht lange.",

@@ -180,6 +180,8 @@ export const en = {
     "The identity provider, which checks who you are, did not renew your sign-in. You can sign in again now.",
   "error.provider_misconfigured.text":
     "The operators of this site can see the cause in the site's log.",
+  "error.provider_misconfigured.organization":
+    "The sign-in settings of your organization are wrong. Ask your organization's administrator to check them.",
   "error.store_unavailable.text":
     "This site could not check whether you are signed in. Such an outage is usually short.",
   "error.session_missing.text": "This site could not check whether you are signed in.",

@@ -177,6 +177,8 @@ export const es: Messages = {
     "El proveedor de identidad, que comprueba quién es usted, no ha renovado su inicio de sesión. Puede iniciar sesión de nuevo ahora.",
   "error.provider_misconfigured.text":
     "Los responsables de este sitio pueden ver la causa en su registro.",
+  "error.provider_misconfigured.organization":
+    "La configuración del inicio de sesión de su organización es incorrecta. Pida a su administrador que la revise.",
   "error.store_unavailable": "Esta página no está disponible en este momento",
   "error.store_unavailable.text":
     "Este sitio no pudo averiguar si usted ha iniciado sesión. Estas interrupciones suelen ser breves.",

@@ -179,6 +179,8 @@ export const fr: Messages = {
     "Le fournisseur d’identité, qui vérifie votre identité, n’a pas renouvelé votre connexion. Vous pouvez vous reconnecter dès maintenant.",
   "error.provider_misconfigured.text":
     "Les responsables de ce site trouveront la cause dans son journal.",
+  "error.provider_misconfigured.organization":
+    "Les réglages de connexion de votre organisation sont incorrects. Demandez à votre administrateur de les vérifier.",
   "error.store_unavailable": "Cette page n’est pas disponible pour le moment",
   "error.store_unavailable.text":
     "Ce site n’a pas pu déterminer si vous êtes connecté. Une telle panne est en général de courte durée.",

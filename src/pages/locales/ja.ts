@@ -171,6 +171,8 @@ export const ja: Messages = {
   "error.not_renewed.text":
     "本人確認を行う認証サービスがログインを更新しませんでした。今すぐ再度ログインできます。",
   "error.provider_misconfigured.text": "原因は、このサイトの運営者がログで確認できます。",
+  "error.provider_misconfigured.organization":
+    "組織のログイン設定が正しくありません。組織の管理者に設定の確認を依頼してください。",
   "error.store_unavailable": "このページは現在ご利用いただけません",
   "error.store_unavailable.text":
     "ログインしているかどうかを確認できませんでした。通常、このような障害は短時間で解消します。",
