@@ -56,6 +56,8 @@ const CHUNKS = [
     /^apis\/(?:fetch-api-stream|proxy-over-node|undici-transport|api-connections|arriving-response|idle-timer|outlive-write-errors|request-bodies|web-responses|websocket)\.ts$/,
   ],
   ["apis", /^apis\//],
+  // An application with a source of providers loads it.
+  ["tenants", /^tenants\/(?!check-provider|proxy-from-environment)/],
   ["test-provider", /^testing\/(?:provider\/|loopback-hostname\.|running-clock\.)/],
   ["testing", /^testing\/(?!index)/],
 ];

@@ -47,8 +47,9 @@ function reach(start, files) {
     const text = files.get(file);
     if (text === undefined) throw new Error(`dist/${file} is missing.`);
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
-      // The proxy's part for servers of node:http, which only their requests load.
-      if (fileName.endsWith("/apis-over-node.js")) continue;
+      // The proxy's part for servers of node:http, which only their requests load, and the network
+      // rules of a source of providers, which only an application with one loads.
+      if (/\/(?:apis-over-node|tenants)\.js$/.test(fileName)) continue;
       if (fileName.startsWith("."))
         loaded.add(new URL(fileName, `file:///${file}`).pathname.slice(1));
       else imported.add(fileName);
