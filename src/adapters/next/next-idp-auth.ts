@@ -95,20 +95,6 @@ export type RequestAccessors<
   ]: WithOptionalRequest<IdpAuth<Request, OwnClaims, Data, Names>[Name]>;
 };
 
-/** The functions that are the same as on every framework. */
-export type Forwarded =
-  | "endSession"
-  | "revokeIdpToken"
-  | "forgetProvider"
-  | "checkProvider"
-  | "providerAddresses"
-  | "isValidIdpUrl"
-  | "close"
-  | "on"
-  | typeof OBSERVE
-  | typeof SESSION_FOR_TESTS
-  | typeof SETTLED;
-
 /**
  * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one
  * from `headers()`. That works in server components, server actions, route handlers and the proxy,
@@ -121,7 +107,21 @@ export interface NextIdpAuth<
 >
   extends
     RequestAccessors<OwnClaims, Data, Names>,
-    Pick<IdpAuth<Request, OwnClaims, Data, Names>, Forwarded | typeof STARTUP_CHECKS> {
+    Pick<
+      IdpAuth<Request, OwnClaims, Data, Names>,
+      | "endSession"
+      | "revokeIdpToken"
+      | "forgetProvider"
+      | "checkProvider"
+      | "providerAddresses"
+      | "isValidIdpUrl"
+      | "close"
+      | "on"
+      | typeof OBSERVE
+      | typeof SESSION_FOR_TESTS
+      | typeof SETTLED
+      | typeof STARTUP_CHECKS
+    > {
   /**
    * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js
    * logs every finding and serves nothing, but its process does not end. Without the call, the

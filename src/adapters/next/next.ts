@@ -16,7 +16,7 @@ import {
   type Session,
 } from "../../index.js";
 import { toResponse, type OpenResponses } from "../fetch/fetch.js";
-import type { Forwarded, NextIdpAuth, PageRule, RequestAccessors } from "./next-idp-auth.js";
+import type { NextIdpAuth, PageRule, RequestAccessors } from "./next-idp-auth.js";
 import { pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { ComponentRequest, RouteRequest, type Incoming } from "./next-request.js";
 import { createRoutes } from "./next-routes.js";
@@ -186,7 +186,7 @@ export function idpAuth<
 /** The functions that are the same as on every framework. */
 function forwarded<OwnClaims extends object, Data extends object, Names extends IdpAuthNames>(
   component: () => IdpAuth<Incoming, OwnClaims, Data, Names>,
-): Pick<NextIdpAuth<OwnClaims, Data, Names>, Forwarded> {
+) {
   return {
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (...token) => component().revokeIdpToken(...token),
@@ -201,7 +201,7 @@ function forwarded<OwnClaims extends object, Data extends object, Names extends 
     on: (name, listener) => component().on(name, listener),
     [OBSERVE]: (observer) => component()[OBSERVE](observer),
     [SESSION_FOR_TESTS]: async (asked) => component()[SESSION_FOR_TESTS](asked),
-  };
+  } satisfies Partial<NextIdpAuth<OwnClaims, Data, Names>>;
 }
 
 function adapterOf(open: OpenResponses): FrameworkAdapter<Incoming> {
