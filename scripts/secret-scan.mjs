@@ -103,7 +103,8 @@ class Secrets {
    */
   findIn(where, text) {
     // State and nonce belong into the authorization URL, the hint into the redirect to the
-    // provider's logout, and a cookie into Set-Cookie. Everything else belongs nowhere.
+    // provider's logout, the provider's response into the redirect from the callback origin to the
+    // login's own callback, and a cookie into Set-Cookie. Everything else belongs nowhere.
     const rest = text
       .replace(AUTHORIZATION_URL, (url) =>
         url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"),
@@ -111,6 +112,11 @@ class Secrets {
       .replace(
         /^(location: \S*[?&]id_token_hint=)[^&\s]*(?=\S*[?&]post_logout_redirect_uri=)/gim,
         where === "head" ? "$1" : "$&",
+      )
+      .replace(
+        /^location: https?:\/\/[^/\s]+\/\S*login-callback(?:\/[a-z0-9-]+)?\?\S*/gim,
+        (redirect) =>
+          where === "head" ? redirect.replace(/([?&](?:code|state)=)[^&\s]*/g, "$1") : redirect,
       );
     /** @type {Leak[]} */
     const found = [];

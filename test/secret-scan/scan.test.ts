@@ -15,6 +15,7 @@ const COOKIE = "coo_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const JWT =
   "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
 const AUTHORIZE = `http://idp.example/authorize?state=${STATE}&nonce=${NONCE}&code_challenge=x`;
+const CALLBACK = `https://shop.example/idpauth/login-callback/acme?state=${STATE}&iss=x`;
 const LOGOUT = `http://idp.example/end?id_token_hint=${JWT}&client_id=a&post_logout_redirect_uri=b&state=c`;
 
 /**
@@ -66,6 +67,11 @@ async function leaking({
 let folder: string;
 beforeEach(async () => (folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"))));
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function emptyFolder(): Promise<void> {
+  await rm(folder, { recursive: true });
+  folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"));
+}
 
 describe("the secret scan finds", () => {
   it.each<[string, Parameters<typeof leaking>[0], { kind: string; where: string }]>([
@@ -155,8 +161,16 @@ describe("the secret scan finds", () => {
 
   it("nothing where each is in its place, and says what it searched", async () => {
     expect((await leaking({ head: { Location: LOGOUT } })).leaks).toEqual([]);
-    await rm(folder, { recursive: true });
-    folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"));
+    await emptyFolder();
+    // The authorization request has made the state known.
+    const sentOn = await leaking({ head: { Location: CALLBACK, "X-Request": AUTHORIZE } });
+    expect(sentOn.leaks).toEqual([]);
+    await emptyFolder();
+    const elsewhere = CALLBACK.replace("login-callback", "elsewhere");
+    expect(
+      (await leaking({ head: { Location: elsewhere, "X-Request": AUTHORIZE } })).leaks,
+    ).toContainEqual(expect.objectContaining({ kind: "state", where: "head" }));
+    await emptyFolder();
     const result = await leaking({
       head: { Location: AUTHORIZE },
       body: JSON.stringify({ redirect_to: AUTHORIZE }),
