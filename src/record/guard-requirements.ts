@@ -65,7 +65,10 @@ export interface RouteRule<
  * a repeated parameter: there is none.
  */
 export type ProviderOf<FrameworkRequest> = {
-  // As a method, so that an `auth` object extends one whose types are less known.
+  /**
+   * Names the provider. It's a method, so that an `auth` object extends one whose types are less
+   * known.
+   */
   method(request: FrameworkRequest): NamedProvider | Promise<NamedProvider>;
 }["method"];
 

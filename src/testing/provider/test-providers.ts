@@ -14,10 +14,13 @@ export interface AddedProviderOptions extends Omit<TestProviderOptions, "clock">
 
 /** The options of one of an application's providers, as `find` returns them. */
 export interface FoundProvider {
+  /** The test provider's own. */
   readonly issuer: string;
+  /** `test-client-KEY`, unless `add` was given another. */
   readonly clientId: string;
   /** Undefined if the client authenticates with a key of yours. */
   readonly clientSecret: string | undefined;
+  /** As `add` was given them. */
   readonly emailDomains?: readonly string[];
 }
 
