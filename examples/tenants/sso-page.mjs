@@ -26,7 +26,8 @@ export function ssoPage({ auth, customers, originOf, secrets, resolveTxt }) {
   // What doesn't work isn't saved, so an administrator can't lock the customer out by mistake. The
   // secret has to be entered each time: otherwise, a new issuer would get the old one's secret.
   onSubmit("/provider", async ({ key }, { issuer, clientId, clientSecret }) => {
-    const findings = await auth.checkProvider({ issuer, clientId, clientSecret }, { key });
+    const options = { issuer, clientId, clientSecret };
+    const findings = await auth.checkProvider(options, { key, origin: originOf(key) });
     const errors = findings.filter(({ severity }) => severity === "error");
     if (errors.length > 0) return errors.map(({ message, remedy }) => `${message} ${remedy}`);
     customers.saveProvider(key, { issuer, clientId, secret: secrets.encrypt(clientSecret, key) });
