@@ -258,7 +258,10 @@ class BundledSession implements UserSession {
 
   async destroy(): Promise<SessionRecord | undefined> {
     const { entries, options } = this.#parts;
-    const handle = (await this.#ownHandle()) ?? this.#unreadable;
+    const own = await this.#ownHandle().catch((error: unknown) => {
+      if (this.#unreadable === undefined) throw error;
+    });
+    const handle = own ?? this.#unreadable;
     // First: if the store fails now, the session is still there, with its tokens.
     for (const { key } of this.#traced ?? []) await options.store.delete(key);
     const removed = handle && (await options.store.delete(handle.key));
@@ -352,13 +355,14 @@ class BundledSession implements UserSession {
       if (found === undefined) return undefined;
       // A cookie of another origin of ours is none of this one's.
       if (isElsewhere(found.record.idp_state.origin, this.#origin)) continue;
-      if (
-        found.record.idp_state.provider !== undefined &&
-        (await isGone(found.record, this.#parts.options.isProviderKnown))
-      ) {
-        this.endedBy = "provider_removed";
+      if (found.record.idp_state.provider !== undefined) {
+        // First: a logout deletes it, also while the source fails.
         this.#unreadable = handle;
-        return undefined;
+        if (await isGone(found.record, this.#parts.options.isProviderKnown)) {
+          this.endedBy = "provider_removed";
+          return undefined;
+        }
+        this.#unreadable = undefined;
       }
       this.#handle = handle;
       this.#known = found;

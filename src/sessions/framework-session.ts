@@ -205,7 +205,8 @@ class SessionInFramework implements UserSession {
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const stored = await this.#run(() => this.#framework.load());
-      const record = await this.#present(stored);
+      // A logout ends it also while the source of providers fails.
+      const record = await this.#present(stored).catch(() => this.#parse(stored));
       // A session of another origin of ours isn't this request's to end.
       if (record === undefined && this.#isOfOtherOrigin(stored)) return undefined;
       const { key } = this;

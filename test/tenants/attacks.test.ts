@@ -267,6 +267,28 @@ describe("with the framework's own sessions", () => {
     expect(session).toMatchObject({ provider: "mallory", claims: { iss: hostile.issuer } });
   });
 
+  it("users can sign out while the source fails", async () => {
+    const { auth: own, browser } = browserAt();
+    await signIn("acme", browser);
+    const before = found;
+    found = new Proxy(
+      {},
+      {
+        get() {
+          throw new Error("The database is down.");
+        },
+      },
+    );
+    own.forgetProvider("acme");
+    expect((await browser.get("/idpauth/session")).status).toBe(503);
+    const answer = await browser.get("/idpauth/logout/", {
+      headers: { "sec-fetch-site": "same-origin" },
+    });
+    expect(answer.status).toBe(302);
+    found = before;
+    expect(await browser.isSignedIn()).toBe(false);
+  });
+
   it("the event streams of a removed provider's users end", async () => {
     const { auth: own, browser } = browserAt();
     await signIn("acme", browser);

@@ -238,6 +238,23 @@ describe("[TEN-4] a source that fails", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
+  it("keeps nobody from signing out", async () => {
+    await signIn("acme");
+    const broken = process(
+      {},
+      {
+        find: () => {
+          throw new Error("SQLITE_BUSY");
+        },
+      },
+    );
+    const answer = await user.at(broken).get("/idpauth/logout/", {
+      headers: { "sec-fetch-site": "same-origin", accept: "text/html" },
+    });
+    expect(answer.status).toBe(302);
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
   it("that hangs gives 503 after five seconds", async () => {
     await signIn("acme");
     const hanging = process({}, { find: () => new Promise(() => undefined) });
