@@ -33,7 +33,7 @@ export async function apexCallback(
   if (!isSentTo(callbackOrigin, request, context.settings)) return undefined;
   const [, key] = match;
   try {
-    const registration = await registrationOf(key, context);
+    const registration = await registrationOf(key, request, context);
     const arrived: Arrived = { request, context, callbackOrigin, key, registration };
     if (request.method === "GET") return await sentOn(arrived, inQuery(arrived));
     if (request.method !== "POST" || registration?.settings.responseMode !== "form_post")
@@ -47,10 +47,13 @@ export async function apexCallback(
 
 async function registrationOf(
   key: string | undefined,
+  { method }: IdpRequest,
   { registrations, source }: EndpointContext,
 ): Promise<EndpointRegistration | undefined> {
   const listed = registrations.find((one) => one.key === key);
-  return listed ?? (key === undefined ? undefined : source?.find(key, "request"));
+  if (listed !== undefined || key === undefined) return listed;
+  // The sealed state names the key, so only the form of a POST needs the provider.
+  return method === "POST" ? source?.find(key, "request") : undefined;
 }
 
 /** A callback at the callback origin. */
