@@ -1,10 +1,13 @@
 // The relying party that the suite tests: Express with idpauth, from the packed package. Its settings
-// are in the environment, as in production.
+// are in the environment, as in production; `ACCOUNTS` has the options of the one API, as JSON.
 import { createServer } from "node:http";
 import express from "express";
 import { idpAuth } from "idpauth/express";
 
-const auth = idpAuth();
+const { ACCOUNTS } = process.env;
+/** @type {import("idpauth").ApiOptions | undefined} */
+const accounts = ACCOUNTS === undefined ? undefined : JSON.parse(ACCOUNTS);
+const auth = idpAuth(accounts === undefined ? {} : { apis: { accounts } });
 const app = express();
 auth.mount(app);
 app.get("/guarded", auth.idpRequired, async (req, res) => {
@@ -22,6 +25,10 @@ app.get("/userinfo", auth.idpRequired, async (req, res) => {
   const token = await auth.getAccessToken(req);
   if (token === null) return void res.status(502).send("no token");
   res.send(`userinfo responded ${await userinfoStatus(req, token)}`);
+});
+app.get("/accounts", auth.idpRequired, async (req, res) => {
+  const { status } = await auth.fetchApi(req, "accounts", "accounts");
+  res.send(`the API responded ${status}`);
 });
 app.use(auth.errorHandler);
 

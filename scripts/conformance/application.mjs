@@ -8,7 +8,7 @@ import { node, root } from "../run.mjs";
 
 const PROGRAM = "application-program.mjs";
 /** What the package and the program import beside it. */
-const DEPENDENCIES = ["express", "jose", "oauth4webapi"];
+const DEPENDENCIES = ["express", "jose", "oauth4webapi", "undici"];
 
 /**
  * @param {string} folder gets the application and its node_modules

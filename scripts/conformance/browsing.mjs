@@ -35,12 +35,22 @@ const LOGOUT = /^oidcc-client-test-rp-(?:init-logout|backchannel-rpinitlogout)(?
  * @returns {Act}
  */
 export function actOf(module) {
+  if (module.startsWith("fapi2-")) return readAccounts;
   return ACTS[module] ?? (LOGOUT.test(module) ? signOut : signIn);
 }
 
 /** @type {Act} */
 async function signIn(scene) {
   await inWindow(scene, (page) => open(page, scene, "/guarded"));
+}
+
+/**
+ * A module whose client must stop before that ends without the request to the API.
+ *
+ * @type {Act}
+ */
+async function readAccounts(scene) {
+  await inWindow(scene, (page) => open(page, scene, "/accounts"));
 }
 
 /** @type {Act} */

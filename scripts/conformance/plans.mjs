@@ -1,4 +1,5 @@
 // The suite's plans that idpauth has to pass, and the reason for each module that it doesn't pass.
+import { FAPI_PLANS } from "./fapi-plans.mjs";
 
 /**
  * @typedef {object} Plan
@@ -6,8 +7,12 @@
  * @property {string} title
  * @property {string} name the suite's
  * @property {Record<string, string>} variant what the suite asks its user to choose
- * @property {"client_secret_basic" | "client_secret_post" | "private_key_jwt"} method how the client
- *   authenticates
+ * @property {"client_secret_basic" | "client_secret_post" | "private_key_jwt" | "tls_client_auth"} method
+ *   how the client authenticates
+ * @property {boolean} [showsCertificate] whether the client has a certificate for mutual TLS
+ * @property {boolean} [signsRequests] whether the client has a key for its request objects
+ * @property {{ certificate: boolean }} [accounts] whether the user's accounts are read after the
+ *   sign-in, at the suite's API, and whether that request shows the client's certificate
  * @property {Record<string, string>} [settings] the application's, beside those that every plan needs
  * @property {readonly LogoutChannel[]} [registers] what the client registers for its logout
  * @property {boolean} [expires] whether tokens expire before they are refreshed
@@ -152,20 +157,7 @@ export const PLANS = [
       },
     },
   },
-  ...["dpop", "mtls"].map((constrained) => ({
-    key: `fapi2-${constrained}`,
-    title: `FAPI 2.0 Security Profile, ${constrained === "dpop" ? "DPoP" : "mutual TLS"}`,
-    name: "fapi2-security-profile-final-client-test-plan",
-    ...asks("private_key_jwt", {
-      client_auth_type: "private_key_jwt",
-      sender_constrain: constrained,
-      fapi_profile: "plain_fapi",
-      fapi_client_type: "oidc",
-      authorization_request_type: "simple",
-    }),
-    settings: { IDP_PUSHED_REQUESTS: "always" },
-    report: "idpauth doesn't bind tokens to the client yet.",
-  })),
+  ...FAPI_PLANS,
   {
     key: "refresh-expired",
     title: "Refresh tokens, after the ID token has expired",

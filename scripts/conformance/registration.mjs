@@ -1,6 +1,7 @@
 // What the client and the suite have to know of each other, for one plan.
 import { randomBytes } from "node:crypto";
 import { newClientKey } from "../interop/client-key.mjs";
+import { createAuthority, createSigned } from "./tls-front.mjs";
 
 /** The suite's FAPI modules demand that the client asks for what it has registered. */
 const SCOPE = "openid email profile";
@@ -20,9 +21,8 @@ const SCOPE = "openid email profile";
 export function registerClient(plan, origin) {
   const { key, method, registers = [], settings = {} } = plan;
   const client_id = `idpauth-${key}`;
-  const secret = randomBytes(32).toString("base64url");
   const at = (/** @type {string} */ path) => `${origin}/idpauth/${path}`;
-  const clientKey = method === "private_key_jwt" ? newClientKey("ES256") : undefined;
+  const credentials = newCredentials(plan, client_id);
   const has = (/** @type {import("./plans.mjs").LogoutChannel} */ channel) =>
     registers.includes(channel);
   return {
@@ -35,9 +35,7 @@ export function registerClient(plan, origin) {
         scope: SCOPE,
         redirect_uri: at("login-callback"),
         initiate_login_uri: at("login/"),
-        ...(clientKey === undefined
-          ? { client_secret: secret }
-          : { jwks: { keys: [clientKey.publicKey] } }),
+        ...credentials.registered,
         ...(has("postLogout") && { post_logout_redirect_uri: at("logout-callback") }),
         ...(has("backChannel") && { backchannel_logout_uri: at("backchannel-logout") }),
         ...(has("frontChannel") && {
@@ -62,13 +60,41 @@ export function registerClient(plan, origin) {
       SECRET_KEY: randomBytes(32).toString("base64url"),
       SCOPE,
       IDP_CLIENT_ID: client_id,
-      ...(clientKey === undefined
-        ? { IDP_CLIENT_SECRET: secret, IDP_TOKEN_ENDPOINT_AUTH_METHOD: method }
-        : { IDP_PRIVATE_KEY: clientKey.setting }),
+      ...credentials.env,
       ...(has("postLogout") && { IDP_LOGOUT_AT_PROVIDER: "true" }),
       ...(has("backChannel") && { IDP_BACKCHANNEL_LOGOUT: "true" }),
       ...(has("frontChannel") && { IDP_FRONTCHANNEL_LOGOUT: "true" }),
       ...settings,
+    },
+  };
+}
+
+/**
+ * @param {import("./plans.mjs").Plan} plan
+ * @param {string} name of the client
+ * @returns {{ registered: object, env: Record<string, string> }} the half that the suite gets, and the
+ *   application's settings
+ */
+function newCredentials({ method, showsCertificate = false, signsRequests = false }, name) {
+  const key = method === "private_key_jwt" || signsRequests ? newClientKey("ES256") : undefined;
+  const certificate = showsCertificate ? createSigned(name, createAuthority()) : undefined;
+  const secret = randomBytes(32).toString("base64url");
+  const hasSecret = method === "client_secret_basic" || method === "client_secret_post";
+  return {
+    registered: {
+      ...(hasSecret && { client_secret: secret }),
+      ...(key !== undefined && { jwks: { keys: [key.publicKey] } }),
+      ...(certificate !== undefined && { certificate: certificate.cert }),
+    },
+    env: {
+      ...(hasSecret && { IDP_CLIENT_SECRET: secret }),
+      ...(key !== undefined && { IDP_PRIVATE_KEY: key.setting }),
+      ...(certificate !== undefined && {
+        IDP_CLIENT_CERTIFICATE: certificate.cert,
+        IDP_CLIENT_CERTIFICATE_KEY: certificate.key,
+      }),
+      // A private key alone is for private_key_jwt.
+      ...(method !== "private_key_jwt" && { IDP_TOKEN_ENDPOINT_AUTH_METHOD: method }),
     },
   };
 }

@@ -86,27 +86,54 @@ async function runModule(run) {
  */
 async function judge({ plan, module: { testModule }, registration, stage }, id) {
   const { api, browser, origin } = stage;
-  const { issuer = "" } = await api.exposed(id);
+  const exposed = await api.exposed(id);
+  const { issuer = "" } = exposed;
   const registered =
     plan.variant["client_registration"] === "dynamic_client"
       ? credentialsOf(await register(api, issuer, registration.metadata))
       : {};
-  const application = await stage.startApplication({
-    ...registration.env,
-    ...registered,
-    ...MODULE_SETTINGS[testModule],
-    IDP_ISSUER: issuer,
-  });
+  const application = await stage
+    .startApplication({
+      ...registration.env,
+      ...registered,
+      ...MODULE_SETTINGS[testModule],
+      ...accountsOf(plan, exposed),
+      IDP_ISSUER: issuer,
+    })
+    .catch(messageOf);
+  if (typeof application === "string") {
+    await end(api, id, 0);
+    return { driver: "The application doesn't start.", output: application };
+  }
   try {
     const driver = await actOf(testModule)({ api, browser, origin, id, plan }).then(
       () => undefined,
-      (/** @type {unknown} */ error) => (error instanceof Error ? error.message : String(error)),
+      messageOf,
     );
     await end(api, id, LIMITS.end);
     return { driver, output: application.output() };
   } finally {
     await application.end();
   }
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The API of the module's provider, as the application gets it.
+ *
+ * @param {import("./plans.mjs").Plan} plan
+ * @param {Record<string, string>} exposed
+ * @returns {Record<string, string>}
+ */
+function accountsOf({ accounts }, { accounts_endpoint: endpoint }) {
+  if (accounts === undefined || endpoint === undefined) return {};
+  const { certificate } = accounts;
+  const url = new URL(".", endpoint).href;
+  return { ACCOUNTS: JSON.stringify({ url, ...(certificate && { certificate }) }) };
 }
 
 /**
@@ -132,7 +159,7 @@ async function end(api, id, limit) {
   const status = await statusWithin(api, id, ENDED, limit);
   if (ENDED.includes(status)) return;
   await api.cancel(id);
-  await statusWithin(api, id, ENDED, limit);
+  await statusWithin(api, id, ENDED, LIMITS.end);
 }
 
 /**

@@ -7,6 +7,7 @@ import { createCertificate } from "../certificate.mjs";
 
 /** Milliseconds until the run's certificates expire. */
 const LIFETIME = 24 * 3_600_000;
+const WRONG_HOST = "x-test-mtls-called-on-wrong-host";
 
 /**
  * @typedef {object} TlsFront
@@ -30,18 +31,35 @@ export function createAuthority() {
 }
 
 /**
+ * @param {string} name the subject's
+ * @param {import("../certificate.mjs").Certificate} authority
+ */
+export function createSigned(name, authority) {
+  return createCertificate({ name, authority, until: Date.now() + LIFETIME });
+}
+
+/**
  * @param {FrontOptions} options
  * @returns {Promise<TlsFront>}
  */
 export function startTlsFront({ name, authority, asksForCertificate = false }) {
   let target = 0;
-  const certificate = createCertificate({ name, authority, until: Date.now() + LIFETIME });
   const server = createServer(
-    { ...certificate, requestCert: asksForCertificate, rejectUnauthorized: false },
+    {
+      ...createSigned(name, authority),
+      requestCert: asksForCertificate,
+      rejectUnauthorized: false,
+    },
     (incoming, outgoing) => {
       const { method = "GET", url = "/" } = incoming;
       const forwarded = request(
-        { host: "127.0.0.1", port: target, path: url, method, headers: headersOf(incoming) },
+        {
+          host: "127.0.0.1",
+          port: target,
+          path: url,
+          method,
+          headers: { ...headersOf(incoming), ...(!asksForCertificate && wrongHostOf(url)) },
+        },
         (response) => {
           outgoing.writeHead(response.statusCode ?? 502, response.headers);
           response.pipe(outgoing);
@@ -78,7 +96,7 @@ function headersOf({ headers, socket }) {
   assert(socket instanceof TLSSocket);
   const { host = "" } = headers;
   const [, port = "443"] = /:(\d+)$/.exec(host) ?? [];
-  const { "x-ssl-cert": _, ...others } = headers;
+  const { "x-ssl-cert": _, [WRONG_HOST]: __, ...others } = headers;
   const shown = socket.getPeerX509Certificate();
   return {
     ...others,
@@ -90,4 +108,13 @@ function headersOf({ headers, socket }) {
     "x-ssl-protocol": socket.getProtocol() ?? "",
     ...(shown !== undefined && { "x-ssl-cert": shown.toString().trim().replaceAll("\n", " ") }),
   };
+}
+
+/**
+ * The suite refuses its mutual TLS addresses at the front that asks for no certificate.
+ *
+ * @param {string} url
+ */
+function wrongHostOf(url) {
+  return /^\/test-mtls/i.test(url) ? { [WRONG_HOST]: "true" } : {};
 }
