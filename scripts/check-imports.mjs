@@ -63,6 +63,18 @@ export const RULES = {
   // The application passes in the client of Redis and PostgreSQL.
   "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
   "src/stores": { folders: [...BASE, "src/work"], packages: [], builtins: true },
+  // Loaded where a session has a key, or a client a certificate; only types of them may be imported
+  // elsewhere.
+  "src/provider/dpop": {
+    folders: BASE,
+    packages: ["oauth4webapi", "jose"],
+    builtins: true,
+  },
+  "src/provider/certificates": {
+    folders: [...BASE, "src/keys", "src/work"],
+    packages: ["undici"],
+    builtins: true,
+  },
   "src/provider": {
     folders: [...BASE, "src/config", "src/events", "src/keys", "src/work"],
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],

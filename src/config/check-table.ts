@@ -213,6 +213,13 @@ export const CHECKS = checkTable({
     remedy:
       "Remove IDP_CALLBACK_ORIGIN, or set BASE_URL to all origins of the application. docs/how-to/many-origins.md has an example.",
   },
+  E038: {
+    group: "project middlewares",
+    cause: ({ label }) =>
+      `${label("dpop")} is on, but with \`session: "host"\` the framework stores the sessions, unencrypted, and the key of a session must not be readable there.`,
+    remedy: ({ env }) =>
+      `Turn ${env("dpop")} off. To use it, remove \`session: "host"\` and pass a \`store\`.`,
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",

@@ -206,11 +206,37 @@ export interface OptionsPerProvider {
    * How the provider's response to a login comes to the callback (`response_mode`). `query`: in the
    * query of a redirect. `form_post`: as a form that the browser posts (OAuth 2.0 Form Post Response
    * Mode), which Apple needs for a name or an e-mail address. The callback answers it with a
-   * redirect to itself, since a cross-site POST brings no cookie.
+   * redirect to itself, since a cross-site POST brings no cookie. `jwt`: in the query, as a JWT that
+   * the provider signs (JARM).
    *
    * Default: `query`. Environment variable: `IDP_RESPONSE_MODE`.
    */
-  readonly responseMode?: "query" | "form_post" | undefined;
+  readonly responseMode?: "query" | "form_post" | "jwt" | undefined;
+  /**
+   * Whether the parameters of a login are a JWT that the client's private key signs (JAR, RFC 9101).
+   * `when-required`: if the provider's discovery document requires it. `always`: also if it doesn't.
+   *
+   * Default: `when-required`. Environment variable: `IDP_SIGNED_REQUESTS`.
+   */
+  readonly signedRequests?: "always" | "when-required" | undefined;
+  /**
+   * Whether tokens are bound to a key of the session (DPoP, RFC 9449), so that a stolen access token
+   * is worthless without the key. Each login creates a key, which only the encrypted session
+   * contains. Every request with a token then proves that idpauth has the key. A session that
+   * started before you turned this on gets its key at its next refresh. This doesn't work with
+   * `session: "host"` (E038).
+   *
+   * Default: `false`. Environment variable: `IDP_DPOP`.
+   */
+  readonly dpop?: boolean | undefined;
+  /**
+   * The version of the FAPI Security Profile that the settings must satisfy. It doesn't change
+   * anything, but everything that the profile forbids becomes an error: of the settings at startup
+   * (E041), of the provider when it's first used.
+   *
+   * Default: none. Environment variable: `IDP_FAPI`.
+   */
+  readonly fapi?: 2 | null | undefined;
   /**
    * The algorithm with which the provider signs ID tokens and logout tokens for this client
    * (`id_token_signed_response_alg` of OpenID Connect Registration section 2). A token that is

@@ -69,7 +69,13 @@ export const PROVIDER_SETTINGS = {
     {},
     { per: "inherited", hidden: true, remedyFor: parameterMistake },
   ),
-  responseMode: setting(kind.oneOf("query", "form_post"), "query", { per: "inherited" }),
+  responseMode: setting(kind.oneOf("query", "form_post", "jwt"), "query", { per: "inherited" }),
+  signedRequests: setting(kind.oneOf("when-required", "always"), "when-required", {
+    per: "inherited",
+  }),
+  dpop: setting(kind.boolean, false, { per: "inherited" }),
+  /** null: no profile. */
+  fapi: setting(kind.fapiVersion, null, { per: "inherited" }),
   pushedRequests: setting(kind.oneOf("when-required", "always"), "when-required", {
     per: "inherited",
   }),

@@ -173,6 +173,14 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   );
 }
 
+/** The version of the FAPI Security Profile. */
+export const fapiVersion: SettingKind<2> = {
+  type: "number",
+  allowed: "2",
+  fromText: (text) => (text === "2" ? 2 : undefined),
+  fromCode: (value) => (value === 2 ? 2 : undefined),
+};
+
 const PROMPTS: readonly string[] = ["none", "omit", "login", "consent", "select_account"];
 /** `omit` is our own: no `prompt` is sent. */
 const ALONE = /^(?:none|omit)$/;

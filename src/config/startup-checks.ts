@@ -3,7 +3,7 @@ import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./check-common-settings.js";
 import { isTest } from "./check-secret-key.js";
 import { CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup } from "./check-table.js";
-import { check } from "./findings.js";
+import { check, named, providerCheck } from "./findings.js";
 import type { SettingsResult } from "./read-settings.js";
 
 /**
@@ -131,6 +131,8 @@ function frameworkSessionFindings({ read }: SettingsResult, facts: FrameworkFact
       ),
     );
   }
+  const bound = read.filter(({ values }) => values.dpop === true);
+  findings.push(...bound.map(({ names }) => named(providerCheck("E038"), names)));
   findings.push(check("W006"));
   return findings;
 }

@@ -1,6 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
 import type { StepUp } from "../record/authentication-strength.js";
 import type { SignIn, SpentRefresh, Identity } from "../record/credentials.js";
+import type { DpopBinding, DpopKey } from "../record/dpop.js";
 import type { SessionRecord } from "../record/record.js";
 
 /** The parameters of an authorization request. */
@@ -10,6 +11,8 @@ export interface AuthorizationRequest {
   readonly nonce: string;
   /** The PKCE code verifier. The provider gets its S256 challenge. */
   readonly verifier: string;
+  /** The key that the code is bound to (RFC 9449 section 10). */
+  readonly dpopKey?: DpopKey | undefined;
   /** True: the provider lets the user choose an account instead of using its own session. */
   readonly selectAccount?: boolean;
   /**
@@ -55,6 +58,8 @@ export interface CodeExchange {
   readonly redirectUri: string;
   readonly nonce: string;
   readonly verifier: string;
+  /** The key that the code is bound to, and that the tokens are to be bound to. */
+  readonly dpopKey?: DpopKey | undefined;
   /**
    * Gets the tokens of the response if the sign-in then fails, so that the caller can revoke them.
    */
@@ -90,6 +95,8 @@ export interface RefreshRequest {
   readonly refreshToken: string;
   /** The session's key. */
   readonly session: string;
+  /** The session's key. Undefined: it has none yet. */
+  readonly dpop?: DpopBinding | undefined;
   /** Aborts the request at the refresh's own deadline. */
   readonly signal: AbortSignal;
   /**
@@ -168,6 +175,8 @@ export interface Provider {
    *   login, which may be a stranger's
    */
   authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress>;
+  /** Creates the key of a login whose tokens are to be bound. Undefined: they are bearer tokens. */
+  createDpopKey(): Promise<DpopKey | undefined>;
   /** @throws ProviderUnavailableError while code exchanges back off */
   assertReadyToExchange(): void;
   /**

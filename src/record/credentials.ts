@@ -1,5 +1,6 @@
 /** Tokens: as a session stores them, and as a sign-in and a refresh receive them. */
 import type { EpochSeconds } from "../clock.js";
+import type { DpopBinding } from "./dpop.js";
 import type { IdInfo } from "./identity.js";
 
 /** The provider's credentials as the session stores them. The specification fixes the six names. */
@@ -16,6 +17,11 @@ export interface Credentials {
   readonly client_secret: string;
   /** The scopes that the provider named; if it named none, the requested scopes. */
   readonly scopes: readonly string[];
+  /**
+   * The access token is bound to the session's key (RFC 9449), so an API accepts it only with a
+   * proof. Absent: it is a bearer token.
+   */
+  readonly token_type?: "DPoP";
 }
 
 /** The fields of a token response, under the names that provider libraries use. */
@@ -74,15 +80,19 @@ export interface SignIn extends Identity {
   readonly idToken: string;
   readonly receivedAt: EpochSeconds;
   readonly accessTokenExpiresAt: EpochSeconds | undefined;
+  /** What the request was proven with. Undefined: with nothing. */
+  readonly dpop?: DpopBinding | undefined;
 }
 
 /**
  * The response to a refresh request, before it is verified. The old refresh token is spent now. So
  * if `refreshToken` is present, the caller stores it before it does anything else.
  */
-export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenExpiresAt"> {
+export interface SpentRefresh extends Pick<SignIn, "receivedAt" | "accessTokenExpiresAt" | "dpop"> {
   readonly accessToken: string | undefined;
-  /** An access token came that is no bearer token. */
+  /** The access token is bound to the key. Absent: it is a bearer token. */
+  readonly tokenType?: "DPoP" | undefined;
+  /** An access token came that is of another type than asked for. */
   readonly isOtherType?: boolean;
   readonly refreshToken: string | undefined;
   readonly idToken: string | undefined;

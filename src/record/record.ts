@@ -1,6 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
 import type { StepUp } from "./authentication-strength.js";
 import type { Credentials } from "./credentials.js";
+import type { DpopBinding, DpopKey } from "./dpop.js";
 import type { IdentifiedUser, IdInfo } from "./identity.js";
 import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
 
@@ -32,6 +33,8 @@ export interface PendingLogin extends LoginTarget {
   readonly nonce: string;
   /** The PKCE code verifier (RFC 7636 section 4.1). */
   readonly verifier: string;
+  /** The key to which the login's tokens are to be bound. */
+  readonly dpop_key?: DpopKey;
   /** The issuer that the login was sent to. Checked when the login comes back (RFC 9207). */
   readonly issuer: string;
   readonly started_at: EpochSeconds;
@@ -69,6 +72,8 @@ export interface ApiEntry {
   /** When the provider sent the token, or last refused one. */
   readonly at: EpochSeconds;
   readonly token?: string;
+  /** The token is bound to the session's key. Absent: it is a bearer token. */
+  readonly token_type?: "DPoP";
   /** Absent: the provider did not say. */
   readonly expires_at?: EpochSeconds;
   /** The token replaced one that the API had rejected. */
@@ -115,6 +120,8 @@ export interface PrivateState {
    * replace it. It counts only while the session has this token.
    */
   readonly rejected_token?: string;
+  /** The key to which tokens are bound. Absent: no provider has bound one. */
+  readonly dpop?: DpopBinding;
   /** By the name of the API; at most `MAX_API_ENTRIES` of stored-api-tokens.ts. */
   readonly apis?: Readonly<Record<string, ApiEntry>>;
   /**
@@ -320,19 +327,25 @@ export function withoutInherited(record: UnreadRecord): UnreadRecord {
 function stateWithoutInherited(value: unknown): unknown {
   if (!isObject(value)) return value;
   const state = ownProperties(value);
-  const { logins, lease, apis } = state;
+  const { logins, lease, apis, dpop } = state;
   return ownProperties({
     ...state,
     ...(logins !== undefined && {
-      logins: Array.isArray(logins) ? logins.map(ownProperties) : logins,
+      logins: Array.isArray(logins) ? logins.map(loginWithoutInherited) : logins,
     }),
     ...(lease !== undefined && { lease: ownProperties(lease) }),
+    ...(isObject(dpop) && { dpop: ownProperties({ ...dpop, key: ownProperties(dpop["key"]) }) }),
     ...(isObject(apis) && {
       apis: ownProperties(
         Object.fromEntries(Object.entries(apis).map(([api, entry]) => [api, ownProperties(entry)])),
       ),
     }),
   });
+}
+
+function loginWithoutInherited(value: unknown): unknown {
+  if (!isObject(value) || !Object.hasOwn(value, "dpop_key")) return ownProperties(value);
+  return ownProperties({ ...value, dpop_key: ownProperties(value["dpop_key"]) });
 }
 
 export const EMPTY_RECORD: SessionRecord = deepFreeze(

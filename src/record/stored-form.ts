@@ -1,5 +1,6 @@
 /** The record as JSON: how a store keeps it, and how it is read back. */
 import { isApplicationData } from "./application-data.js";
+import { isCoordinate, isDpopNonce } from "./dpop.js";
 import { isText } from "./identity.js";
 import { deepFreeze, isObject, ownProperties } from "./json.js";
 import { MAX_PENDING_LOGINS, MAX_USED_STATES } from "./pending-logins.js";
@@ -95,6 +96,8 @@ const TARGET: Readonly<Record<keyof LoginTarget, Check>> = {
 /** Checks a stored {@link LoginTarget}. */
 export const isLoginTarget = objectOf(TARGET);
 
+const isDpopKey = objectOf({ x: isCoordinate, y: isCoordinate, d: isCoordinate });
+
 const isPendingLogin = objectOf({
   ...TARGET,
   state: isText,
@@ -102,6 +105,7 @@ const isPendingLogin = objectOf({
   verifier: isText,
   issuer: isText,
   started_at: Number.isFinite,
+  dpop_key: optional(isDpopKey),
   carried: optional(isTrue),
   cross_site: optional(isTrue),
   unattended: optional(isTrue),
@@ -112,6 +116,7 @@ const isApiEntry = objectOf({
   target: isText,
   at: Number.isFinite,
   token: optional(isText),
+  token_type: optional(isDpop),
   expires_at: optional(Number.isFinite),
   forced: optional(isTrue),
   refused: optional(isText),
@@ -131,6 +136,7 @@ const isPrivateState = objectOf({
   tokens_received_at: optional(Number.isFinite),
   forced_at: optional(Number.isFinite),
   rejected_token: optional(isText),
+  dpop: optional(objectOf({ key: isDpopKey, nonce: optional(isDpopNonce) })),
   apis: optional(
     (apis) => isObject(apis) && listOf(isApiEntry, MAX_API_ENTRIES)(Object.values(apis)),
   ),
@@ -158,6 +164,7 @@ const isCredentials = objectOf({
   client_id: isString,
   client_secret: isString,
   scopes: listOf(isString),
+  token_type: optional(isDpop),
 });
 
 const isRecord = objectOf({
@@ -184,6 +191,10 @@ function optional(is: Check): Check {
 
 function isString(value: unknown): boolean {
   return typeof value === "string";
+}
+
+function isDpop(value: unknown): boolean {
+  return value === "DPoP";
 }
 
 function isTrue(value: unknown): boolean {
