@@ -1,7 +1,15 @@
 // Brings Keycloak's distribution from Maven Central, and finds the Java that runs it. Both stay
 // between runs in node_modules/.cache/interop/keycloak.
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { withFileLock } from "../../file-lock.mjs";
@@ -15,7 +23,7 @@ const CACHE = path.join(root, "node_modules/.cache/interop/keycloak");
 const OLDEST_JAVA = 17;
 const COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 /** What is fixed when Keycloak is built; a start with the same options takes a third of the time. */
-const BUILD = ["build", "--db=postgres", "--cache=local"];
+const BUILD = ["build", "--db=postgres", "--cache=local", "--https-client-auth=request"];
 
 /**
  * @param {{ version: string, homeVariable: string }} wanted
@@ -88,7 +96,10 @@ export function javaArguments(home) {
  */
 async function fromMaven(version, java) {
   const home = unpacked(version);
-  if (existsSync(startedBy(home))) return home;
+  if (existsSync(startedBy(home))) {
+    if (!isBuilt(home)) await build(home, java);
+    return home;
+  }
   const name = `keycloak-quarkus-dist-${version}.zip`;
   const zip = path.join(CACHE, name);
   mkdirSync(CACHE, { recursive: true });
@@ -122,7 +133,24 @@ async function download(version) {
  * @param {string} java
  */
 async function build(home, java) {
+  rmSync(builtWith(home), { force: true });
   await run(java, [...javaArguments(home), ...BUILD], { maxBuffer: 10_000_000 });
+  writeFileSync(builtWith(home), BUILD.join("\n"));
+}
+
+/**
+ * An older version of this file may have built it with other options.
+ *
+ * @param {string} home
+ */
+function isBuilt(home) {
+  const file = builtWith(home);
+  return existsSync(file) && readFileSync(file, "utf8") === BUILD.join("\n");
+}
+
+/** @param {string} home */
+function builtWith(home) {
+  return path.join(home, "built-with.txt");
 }
 
 /** @param {string} version */

@@ -21,7 +21,9 @@ import { newClientKey } from "../client-key.mjs";
  *
  * @typedef {object} KeycloakClientWish
  * @property {string} origin
- * @property {"client_secret_post" | "client_secret_basic" | "private_key_jwt"} [method]
+ * @property {"client_secret_post" | "client_secret_basic" | "private_key_jwt" | "tls_client_auth"} [method]
+ * @property {boolean} [showsCertificate] whether the client has a certificate although it
+ *   authenticates by another method
  * @property {"RS256" | "PS256" | "ES256"} [keyAlgorithm] with `private_key_jwt`; default RS256
  * @property {string} [id] default: a random one
  * @property {string} [secret] default: a random one
@@ -37,18 +39,19 @@ import { newClientKey } from "../client-key.mjs";
 
 /** The one password of all users. */
 export const PASSWORD = "correct horse";
+/** The subject of a client's certificate. */
+const CLIENT_NAME = "idpauth interop client";
 /** Life of access and ID tokens, in seconds. */
 const TOKEN_SECONDS = 6;
 /** A refresh isn't logged unless it's named. */
 const EVENTS = ["LOGIN", "LOGOUT", "CODE_TO_TOKEN", "REFRESH_TOKEN", "REVOKE_GRANT"];
 
 /**
- * @param {{ admin: import("./admin.mjs").Admin, url: string, env: Record<string, string> }} server
- *   `env`: what an application needs to reach it
+ * @param {Pick<import("./start.mjs").RunningKeycloak, "admin" | "url" | "env" | "newCertificate">} server
  * @param {RealmWish} [wish]
  * @returns {Promise<Realm>}
  */
-export async function newRealm({ admin, url, env }, { settings = {} } = {}) {
+export async function newRealm({ admin, url, env, newCertificate }, { settings = {} } = {}) {
   const name = `realm-${randomBytes(4).toString("hex")}`;
   const issuer = `${url}/realms/${name}`;
   await admin.post("", { ...realmSettings(name), ...settings });
@@ -58,7 +61,7 @@ export async function newRealm({ admin, url, env }, { settings = {} } = {}) {
     issuer,
     path: (path) => `/${name}${path}`,
     async newClient(wish) {
-      const { client, settings: own } = clientOf(wish);
+      const { client, settings: own } = clientOf(wish, newCertificate);
       await admin.post(`/${name}/clients`, client);
       return { ...env, IDP_ISSUER: issuer, SCOPE: "openid profile email", ...own };
     },
@@ -114,35 +117,75 @@ function userOf(user) {
 
 /**
  * @param {KeycloakClientWish} wish
+ * @param {import("./start.mjs").RunningKeycloak["newCertificate"]} newCertificate
  * @returns {{ client: Record<string, unknown>, settings: Record<string, string> }} what Keycloak and
  *   what the application gets
  */
-function clientOf(wish) {
-  const { origin, method = "client_secret_post", mappers = [], attributes, settings } = wish;
-  const { logout = "none" } = wish;
-  const { id = `app-${randomUUID()}`, secret = randomBytes(24).toString("base64url") } = wish;
-  const key = method === "private_key_jwt" ? newKey(wish.keyAlgorithm) : undefined;
+function clientOf(wish, newCertificate) {
+  const { origin, mappers = [], attributes, settings, logout = "none" } = wish;
+  const { id = `app-${randomUUID()}` } = wish;
+  const credentials = credentialsOf(wish, newCertificate);
   return {
     client: {
       clientId: id,
-      ...(key === undefined ? { secret } : { clientAuthenticatorType: "client-jwt" }),
+      ...credentials.client,
       redirectUris: [`${origin}/idpauth/login-callback`],
       protocolMappers: [...CLAIMS, ...mappers],
       frontchannelLogout: logout === "front",
       ...settings,
       attributes: {
         "post.logout.redirect.uris": `${origin}/idpauth/logout-callback`,
-        ...key?.attributes,
+        ...credentials.attributes,
         ...LOGOUT[logout](origin),
         ...attributes,
       },
     },
-    settings: {
-      IDP_CLIENT_ID: id,
-      ...(key?.settings ?? { IDP_CLIENT_SECRET: secret }),
-      ...(method === "client_secret_basic" ? { IDP_TOKEN_ENDPOINT_AUTH_METHOD: method } : {}),
-    },
+    settings: { IDP_CLIENT_ID: id, ...credentials.settings },
   };
+}
+
+/**
+ * How the client authenticates.
+ *
+ * @param {KeycloakClientWish} wish
+ * @param {import("./start.mjs").RunningKeycloak["newCertificate"]} newCertificate
+ * @returns {{ client: Record<string, string>, attributes?: Record<string, string>, settings: Record<string, string> }}
+ */
+function credentialsOf(wish, newCertificate) {
+  const { method = "client_secret_post", keyAlgorithm, showsCertificate = false } = wish;
+  const { secret = randomBytes(24).toString("base64url") } = wish;
+  const named = { IDP_TOKEN_ENDPOINT_AUTH_METHOD: method };
+  const certificate = () => certificateSettings(newCertificate(CLIENT_NAME));
+  switch (method) {
+    case "private_key_jwt": {
+      const key = newKey(keyAlgorithm);
+      return {
+        client: { clientAuthenticatorType: "client-jwt" },
+        attributes: key.attributes,
+        settings: { ...key.settings, ...(showsCertificate && certificate()) },
+      };
+    }
+    case "tls_client_auth":
+      return {
+        client: { clientAuthenticatorType: "client-x509" },
+        attributes: { "x509.subjectdn": `CN=${CLIENT_NAME}` },
+        settings: { ...certificate(), ...named },
+      };
+    default:
+      return {
+        client: { secret },
+        settings: {
+          IDP_CLIENT_SECRET: secret,
+          ...(method === "client_secret_basic" && named),
+          ...(showsCertificate && certificate()),
+        },
+      };
+  }
+}
+
+/** @param {import("../../certificate.mjs").Certificate} certificate */
+function certificateSettings({ cert, key }) {
+  return { IDP_CLIENT_CERTIFICATE: cert, IDP_CLIENT_CERTIFICATE_KEY: key };
 }
 
 /** @param {"RS256" | "PS256" | "ES256"} [algorithm] */

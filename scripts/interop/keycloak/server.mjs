@@ -4,6 +4,7 @@ import { takePictures } from "./console-pictures.mjs";
 import { keycloak } from "./keycloak.mjs";
 import { inOwnRealm } from "./own-realm.mjs";
 import { API_STEPS } from "./steps-apis.mjs";
+import { BOUND_TOKEN_STEPS } from "./steps-bound-tokens.mjs";
 import { END_STEPS } from "./steps-ends.mjs";
 import { LOGOUT_STEPS } from "./steps-logout.mjs";
 import { OUTAGE_STEPS } from "./steps-outages.mjs";
@@ -32,6 +33,7 @@ const server = keycloak({
     ...RULE_STEPS,
     ...STEP_UP_STEPS,
     ...REQUEST_STEPS,
+    ...BOUND_TOKEN_STEPS,
     ...API_STEPS,
     ...PROVIDER_STEPS,
     ...OUTAGE_STEPS,

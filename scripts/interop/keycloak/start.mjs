@@ -21,6 +21,8 @@ const ADMIN = "admin";
  * @property {string} url the public address
  * @property {string} internalUrl for the application's own requests
  * @property {Record<string, string>} env what an application needs to trust the certificate
+ * @property {(name: string) => import("../../certificate.mjs").Certificate} newCertificate by the CA
+ *   that Keycloak trusts, and the application
  * @property {import("./admin.mjs").Admin} admin
  * @property {string} adminPassword of the user `admin` in its console
  * @property {import("./postgres.mjs").Database} database
@@ -55,6 +57,8 @@ export async function startKeycloak(wanted) {
         ...["start", "--optimized", "--http-enabled=true", "--http-host=127.0.0.1"],
         ...[`--http-port=${http}`, `--https-port=${https}`],
         ...[`--https-certificate-file=${files.cert}`, `--https-certificate-key-file=${files.key}`],
+        // Whose client certificates it accepts.
+        `--truststore-paths=${files.authority}`,
         ...hostname(url, wanted.version),
       ],
       env: environment(database, password),
@@ -75,6 +79,7 @@ export async function startKeycloak(wanted) {
     url,
     internalUrl,
     env: { NODE_EXTRA_CA_CERTS: files.authority },
+    newCertificate: files.newCertificate,
     admin,
     adminPassword: password,
     database,
@@ -135,6 +140,7 @@ function writeCertificates(folder) {
     authority: write("authority.pem", authority.cert),
     cert: write("server.pem", cert),
     key: write("server-key.pem", key),
+    newCertificate: (/** @type {string} */ name) => createCertificate({ name, authority }),
   };
 }
 

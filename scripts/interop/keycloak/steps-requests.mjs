@@ -6,10 +6,10 @@ const ALWAYS = { IDP_PUSHED_REQUESTS: "always" };
 
 /**
  * What Keycloak's profile `fapi-2-security-profile` demands, but for tokens that are bound to their
- * sender (`holder-of-key-enforcer`, `dpop-bind-enforcer`), which idpauth doesn't support, and
+ * sender (`holder-of-key-enforcer`, `dpop-bind-enforcer`), which steps of their own add, and
  * `secure-client-uris`, which demands https of the application.
  */
-const EXECUTORS = [
+export const EXECUTORS = [
   { executor: "confidential-client", configuration: {} },
   {
     executor: "secure-client-authenticator",
@@ -35,12 +35,13 @@ const EXECUTORS = [
  * A realm whose policy demands this of every client.
  *
  * @param {import("../servers.mjs").Stage} stage
+ * @param {readonly object[]} [executors]
  * @returns {Promise<import("./keycloak.mjs").KeycloakServer>}
  */
-async function withPolicy(stage) {
+export async function withPolicy(stage, executors = EXECUTORS) {
   const server = await stage.server.newServer();
   const { keycloak, realm } = server;
-  const profile = { name: "strict", executors: EXECUTORS };
+  const profile = { name: "strict", executors };
   await keycloak.admin.put(realm.path("/client-policies/profiles"), { profiles: [profile] });
   const policy = {
     name: "all",
@@ -119,7 +120,7 @@ export const REQUEST_STEPS = [
  * @param {import("../application/start.mjs").RunningApplication} application
  * @returns {Promise<string | undefined>} what is wrong
  */
-async function signsInAndOut({ newTab, env, origin }) {
+export async function signsInAndOut({ newTab, env, origin }) {
   const tab = await newTab();
   await tab.signIn("ada");
   await tab.untilExpired();
