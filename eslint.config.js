@@ -178,7 +178,7 @@ export default defineConfig(
     // They spread pauses in time.
     files: [
       "src/access/lease.ts",
-      "src/provider/client-assertion.ts",
+      "src/provider/client-signatures.ts",
       "src/provider/provider-connection.ts",
       "src/sessions/session-stream.ts",
       "src/stores/postgres/pool.ts",

@@ -8,23 +8,7 @@ import type { StepUp } from "../record/authentication-strength.js";
 import { isObject } from "../record/json.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { jsonObject } from "./http-to-provider.js";
-import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
-
-/**
- * @throws ProviderUnavailableError the provider requires signed request objects, which idpauth does
- *   not support
- */
-export function assertSupported(metadata: ProviderMetadata, connection: ProviderConnection): void {
-  if (metadata.require_signed_request_object !== true) return;
-  const message =
-    "The provider requires signed request objects (RFC 9101), which idpauth doesn't support. Turn the requirement off for this client, or use another provider.";
-  throw connection.misconfigured({
-    endpoint: "authorization",
-    reason: "request_object_required",
-    message,
-  });
-}
 
 /** What a login requests, of whom. */
 interface RequestedLogin {
@@ -107,12 +91,33 @@ function claimsRequest(demanded: string | undefined, idToken: object): string | 
   return Object.keys(request).length > 0 ? JSON.stringify(request) : undefined;
 }
 
-/** Adds parameters to an endpoint's address, which may contain parameters of its own. */
-export function withParameters(endpoint: string | URL, parameters: AuthorizationParams): URL {
+/**
+ * Adds parameters to an endpoint's address, which may contain parameters of its own.
+ * @param replaced those of the address that are left out
+ */
+export function withParameters(
+  endpoint: string | URL,
+  parameters: AuthorizationParams,
+  replaced: AuthorizationParams = parameters,
+): URL {
   const url = new URL(endpoint);
-  for (const name of Object.keys(parameters)) url.searchParams.delete(name);
+  for (const name of Object.keys(replaced)) url.searchParams.delete(name);
   for (const [name, value] of entriesOf(parameters)) url.searchParams.append(name, value);
   return url;
+}
+
+/**
+ * The authorization endpoint's address with a signed request object. OpenID Connect Core section 6.1
+ * demands `response_type` and `scope` outside, too, and RFC 9101 section 5 allows it: what counts is
+ * inside.
+ */
+export function signedAddress(
+  { authorization_endpoint: endpoint }: ProviderMetadata,
+  parameters: AuthorizationParams,
+  signed: AuthorizationParams,
+): string {
+  const { response_type = [], scope = [] } = parameters;
+  return withParameters(endpoint, { response_type, scope, ...signed }, parameters).href;
 }
 
 /** Each parameter as often as it has values. */

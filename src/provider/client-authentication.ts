@@ -3,10 +3,11 @@ import type { SettingNames } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
 import { createAppleSecrets } from "./apple-secret.js";
 import {
-  ASSERTION_TYPE,
-  createClientAssertions,
-  type AuthenticatedClient,
-} from "./client-assertion.js";
+import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
+  createClientSignatures,
+  type ClientSignatures,
+  type SigningClient,
+} from "./client-signatures.js";
 import type { Authenticate, ClientAuthentication } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 
@@ -14,7 +15,10 @@ import type { ProviderMetadata } from "./provider-metadata.js";
  * Returns how a client authenticates: with the key (RFC 7523), with the secret (RFC 6749 section
  * 2.3.1), or with a secret that the key makes (Apple).
  */
-export function createClientAuthentication(client: AuthenticatedClient): ClientAuthentication {
+export function createClientAuthentication(
+  client: SigningClient,
+  signatures: ClientSignatures = createClientSignatures(client),
+): ClientAuthentication {
   const { clientId, clientSecret, tokenEndpointAuthMethod, privateKey, appleTeamId } =
     client.settings;
   if (appleTeamId !== null) {
@@ -27,15 +31,14 @@ export function createClientAuthentication(client: AuthenticatedClient): ClientA
     return { authenticate, assertReadyToSignIn: () => undefined };
   }
   if (privateKey !== null) {
-    const assertions = createClientAssertions(client);
     const authenticate: Authenticate =
       (endpoint, connection, signal) => async (server, _client, body) => {
         body.set("client_id", clientId);
         body.set("client_assertion_type", ASSERTION_TYPE);
         const request = { endpoint, metadata: server as ProviderMetadata, signal };
-        body.set("client_assertion", await assertions.create(request, connection));
+        body.set("client_assertion", await clientAssertion(request, signatures, connection));
       };
-    return { authenticate, assertReadyToSignIn: assertions.assertReadyToSignIn };
+    return { authenticate, assertReadyToSignIn: signatures.assertReadyToSignIn };
   }
   const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
   const credentials = Buffer.from(pair).toString("base64");

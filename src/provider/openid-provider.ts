@@ -24,14 +24,15 @@ import { withoutUndefined } from "../record/without-undefined.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";
 import {
-  assertSupported,
   authorizationParameters,
   loginScopes,
   withParameters,
 } from "./authorization-request.js";
+  signedAddress,
 import { createClientAuthentication } from "./client-authentication.js";
 import { createDiscovery } from "./discovery.js";
 import { createJwks } from "./key-fetches.js";
+import { createClientSignatures } from "./client-signatures.js";
 import { logoutUrl } from "./logout-url.js";
 import { createProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
@@ -40,6 +41,7 @@ import { createRefreshBackOff } from "./refresh-back-off.js";
 import { createRefreshTokenReports } from "./refresh-token-reports.js";
 import { createRevocationEndpoint } from "./revocation-endpoint.js";
 import { createTokenEndpoint } from "./token-endpoint.js";
+import { createRequestObjects } from "./request-object.js";
 import { expiryOf, type TokenResponse } from "./token-response.js";
 import { createTokenVerification } from "./token-verification.js";
 import { createUserinfoAtRefresh } from "./userinfo-at-refresh.js";
@@ -48,7 +50,9 @@ import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
-  const connection = createProviderConnection(options, createClientAuthentication(options));
+  const signatures = createClientSignatures(options);
+  const authentication = createClientAuthentication(options, signatures);
+  const connection = createProviderConnection(options, authentication);
   const { settings, clock } = connection;
   const { targets = [] } = options;
   /** Undefined: the provider has one issuer. */
@@ -63,6 +67,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const userinfoAtSignIn = createUserinfoAtSignIn(connection, userinfo);
   const userinfoAtRefresh = createUserinfoAtRefresh(connection, userinfo, refreshes);
   const revocation = createRevocationEndpoint(connection, discovery);
+  const requestObjects = createRequestObjects(connection, signatures);
   const refreshTokens = createRefreshTokenReports(connection);
 
   function assertReadyToExchange(): void {
@@ -116,16 +121,20 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
 
   async function authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress> {
     const metadata = await discovery.current();
-    assertSupported(metadata, connection);
+    const isSigned = requestObjects.areRequired(metadata);
     userinfo.assertAvailable(metadata);
     refreshTokens.warnOfScopes(metadata);
     const endpoint = pushedRequests.endpointOf(metadata);
     const parameters = await authorizationParameters(request, { settings, metadata, targets });
     const plain = withParameters(metadata.authorization_endpoint, parameters);
     const isSilent = plain.searchParams.get("prompt") === "none";
-    if (endpoint === undefined) return { url: plain.href, isSilent };
-    const pushed = await pushedRequests.push(metadata, { endpoint, parameters, request });
-    return { ...pushed, isSilent };
+    const signed = async () => (isSigned ? requestObjects.sign(metadata, parameters) : parameters);
+    if (endpoint !== undefined) {
+      const pushed = await pushedRequests.push(metadata, { endpoint, parameters: signed, request });
+      return { ...pushed, isSilent };
+    }
+    if (!isSigned) return { url: plain.href, isSilent };
+    return { url: signedAddress(metadata, parameters, await signed()), isSilent };
   }
 
   async function exchange(exchange: CodeExchange): Promise<SignIn> {

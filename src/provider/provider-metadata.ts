@@ -106,6 +106,9 @@ export function readDocument(
     token_endpoint_auth_signing_alg_values_supported: stringsOf(
       document["token_endpoint_auth_signing_alg_values_supported"],
     ),
+    request_object_signing_alg_values_supported: stringsOf(
+      document["request_object_signing_alg_values_supported"],
+    ),
     revocation_endpoint_auth_methods_supported: stringsOf(
       document["revocation_endpoint_auth_methods_supported"],
     ),

@@ -41,7 +41,8 @@ export interface PushedRequests {
 
 export interface PushedLogin {
   readonly endpoint: string;
-  readonly parameters: AuthorizationParams;
+  /** Returns what the body contains besides the client's authentication. */
+  readonly parameters: () => Promise<AuthorizationParams>;
   readonly request: AuthorizationRequest;
 }
 
@@ -66,12 +67,12 @@ export function createPushedRequests(connection: ProviderConnection): PushedRequ
   ): Promise<PushedAddress> {
     backOff.assertReady();
     connection.assertReadyToSignIn();
-    const body = new URLSearchParams(entriesOf(parameters));
-    const request: ClientRequest = (client, authentication, options) =>
-      pushedAuthorizationRequest(metadata, client, authentication, body, options);
-    const send = () => connection.sendAsClient(endpoint, request);
     const release = await takeSlot?.();
     try {
+      const body = new URLSearchParams(entriesOf(await parameters()));
+      const request: ClientRequest = (client, authentication, options) =>
+        pushedAuthorizationRequest(metadata, client, authentication, body, options);
+      const send = () => connection.sendAsClient(endpoint, request);
       const response = await sendGrant(connection, {
         grant: "push",
         endpoint: ENDPOINT,

@@ -16,7 +16,8 @@ import {
   offlineParameters,
   refreshDoubt,
 } from "../../src/provider/authorization-request.js";
-import { assertionAlgorithm, assertionAudience } from "../../src/provider/client-assertion.js";
+import { assertionAudience } from "../../src/provider/client-assertion.js";
+import { assertionAlgorithm } from "../../src/provider/client-signatures.js";
 import type { ProviderSettings } from "../../src/config/setting-table.js";
 import type { SpentRefresh } from "../../src/record/credentials.js";
 
