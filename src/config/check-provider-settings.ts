@@ -1,6 +1,7 @@
 // What the settings of one provider violate: required settings, values that contradict each other,
 // and values that are probably mistakes.
 import { isCertificateOf, signingKey } from "../keys/client-keys.js";
+import { authenticatesByTls, certificateFindings } from "./check-certificates.js";
 import { isUnencrypted } from "./check-common-settings.js";
 import { isInternal } from "./endpoints-kind.js";
 import { providerCheck as check, type UnnamedFinding } from "./findings.js";
@@ -20,8 +21,9 @@ export function providerFindings(
 ): UnnamedFinding[] {
   const { authorizationParams = {} } = values;
   return [
-    ...missing(unset),
+    ...missing(values, unset),
     ...keyFindings(values, unset),
+    ...certificateFindings(values),
     ...appleFindings(values),
     ...tenantFindings(values),
     ...insecureProvider(values),
@@ -40,10 +42,13 @@ export function singleFindings(values: Values, unset: ReadonlySet<SettingName>):
   ];
 }
 
-function missing(unset: ReadonlySet<SettingName>): UnnamedFinding[] {
-  const hasKey = !unset.has("privateKey");
+function missing(
+  { tokenEndpointAuthMethod: method }: Values,
+  unset: ReadonlySet<SettingName>,
+): UnnamedFinding[] {
+  const hasSecret = unset.has("privateKey") && !authenticatesByTls(method);
   const client = (["clientId", "clientSecret"] as const).filter(
-    (name) => unset.has(name) && (name === "clientId" || !hasKey),
+    (name) => unset.has(name) && (name === "clientId" || hasSecret),
   );
   return client.length === 0
     ? []
@@ -56,19 +61,36 @@ function missing(unset: ReadonlySet<SettingName>): UnnamedFinding[] {
       ];
 }
 
-/** A key replaces the secret and the setting of how the secret is sent. */
-function keyFindings(
-  { privateKey, certificate }: Values,
-  unset: ReadonlySet<SettingName>,
-): UnnamedFinding[] {
+/**
+ * A key replaces the secret and the setting of how the secret is sent. With a certificate that
+ * authenticates, it can only sign login requests.
+ */
+function keyFindings(values: Values, unset: ReadonlySet<SettingName>): UnnamedFinding[] {
+  const { privateKey, certificate, signedRequests } = values;
   const findings: UnnamedFinding[] = [];
   const hasKey = !unset.has("privateKey");
-  if (hasKey && !(unset.has("clientSecret") && unset.has("tokenEndpointAuthMethod")))
+  const hasSecret = !unset.has("clientSecret");
+  if (authenticatesByTls(values.tokenEndpointAuthMethod)) {
+    if (hasSecret) findings.push(secondBesidesTls("clientSecret"));
+    if (hasKey && signedRequests !== "always") findings.push(secondBesidesTls("privateKey"));
+  } else if (hasKey && (hasSecret || !unset.has("tokenEndpointAuthMethod")))
     findings.push(check("E023"));
   const key = signingKey(privateKey);
   if (certificate && (!hasKey || (key !== undefined && !isCertificateOf(certificate, key))))
     findings.push(check("E025"));
   return findings;
+}
+
+function secondBesidesTls(name: "clientSecret" | "privateKey"): UnnamedFinding {
+  return check(
+    "E023",
+    ({ label }) =>
+      `${label(name)} is set, but with ${label("tokenEndpointAuthMethod")} the client authenticates with its certificate.`,
+    ({ env }) =>
+      name === "clientSecret"
+        ? `Remove ${env(name)}, or choose a method in ${env("tokenEndpointAuthMethod")} that sends it.`
+        : `Remove ${env("tokenEndpointAuthMethod")} to authenticate with the key; the certificate then only binds tokens. If the key is to sign login requests, set ${env("signedRequests")} to \`always\`. Otherwise, remove ${env(name)}.`,
+  );
 }
 
 /** Apple's client secret, and how its response comes. */

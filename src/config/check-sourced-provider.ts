@@ -11,7 +11,12 @@ interface SourceOnly {
 }
 
 /** The options whose text may name a file of this machine. */
-const MAY_NAME_FILES = ["privateKey", "certificate"] as const;
+const MAY_NAME_FILES = [
+  "privateKey",
+  "certificate",
+  "clientCertificate",
+  "clientCertificateKey",
+] as const;
 
 /**
  * The options that name files. Nothing may read them: a customer could sign with the application's

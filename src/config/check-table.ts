@@ -220,6 +220,12 @@ export const CHECKS = checkTable({
     remedy: ({ env }) =>
       `Turn ${env("dpop")} off. To use it, remove \`session: "host"\` and pass a \`store\`.`,
   },
+  E039: {
+    cause: ({ label }) =>
+      `${label("clientCertificate")} and ${label("clientCertificateKey")} can't be used as they are set.`,
+    remedy: ({ env }) =>
+      `Set ${env("clientCertificate")} to the client's certificate and ${env("clientCertificateKey")} to its key, both as PEM, or remove both. docs/reference/settings.md says what they're used for.`,
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
@@ -330,6 +336,12 @@ export const CHECKS = checkTable({
     cause: "With the options of the store's client, writes can be lost in a planned failover.",
     remedy:
       "Change the client's options as the message describes. docs/reference/databases.md explains each of them.",
+  },
+  W027: {
+    cause: ({ label }) =>
+      `The certificate in ${label("clientCertificate")} expires within 30 days, or has expired. A provider that checks it then refuses every sign-in and every refresh.`,
+    remedy: ({ env }) =>
+      `Have a new one issued, register it at the provider, and set ${env("clientCertificate")} and ${env("clientCertificateKey")} to it. Tokens that are bound to the old one are renewed by their next refresh.`,
   },
 });
 

@@ -1,4 +1,10 @@
 import {
+  readClientCertificate,
+  readClientCertificateKey,
+  type ClientCertificate,
+  type ClientCertificateKey,
+} from "../keys/client-certificate.js";
+import {
   FORMS,
   FORMS_IN_CODE,
   KeyProblem,
@@ -26,13 +32,38 @@ export function keyMistake(value: unknown): string | undefined {
 export const certificate: SettingKind<Certificate> = {
   type: "certificate",
   allowed: "a certificate as PEM, or `file:` and its path",
-  fromText: (text) => usable(() => readCertificate(text)),
-  fromCode: (value) =>
-    typeof value === "string" ? usable(() => readCertificate(value)) : undefined,
+  ...textReaders(readCertificate),
 };
 
-export function certificateMistake(value: unknown): string | undefined {
-  return typeof value === "string" ? mistakeOf(() => readCertificate(value)) : undefined;
+export const certificateMistake = mistakeIn(readCertificate);
+
+/** The certificate for TLS, and those of the authorities that issued it. */
+export const clientCertificate: SettingKind<ClientCertificate> = {
+  type: "certificate",
+  allowed: "a certificate as PEM, with those of its authorities, or `file:` and its path",
+  ...textReaders(readClientCertificate),
+};
+export const clientCertificateMistake = mistakeIn(readClientCertificate);
+
+export const clientCertificateKey: SettingKind<ClientCertificateKey> = {
+  type: "private key",
+  allowed: "a private key as PEM, or `file:` and its path",
+  ...textReaders(readClientCertificateKey),
+};
+export const clientCertificateKeyMistake = mistakeIn(readClientCertificateKey);
+
+function textReaders<Value>(
+  read: (text: string) => Value,
+): Pick<SettingKind<Value>, "fromText" | "fromCode"> {
+  return {
+    fromText: (text) => usable(() => read(text)),
+    fromCode: (value) => (typeof value === "string" ? usable(() => read(value)) : undefined),
+  };
+}
+
+/** Returns what says what is wrong with a text; undefined if the allowed forms say it. */
+function mistakeIn(read: (text: string) => unknown): (value: unknown) => string | undefined {
+  return (value) => (typeof value === "string" ? mistakeOf(() => read(value)) : undefined);
 }
 
 function usable<Value>(read: () => Value): Value | undefined {

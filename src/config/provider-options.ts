@@ -34,9 +34,11 @@ export interface OptionsPerProvider {
    */
   readonly clientId?: string | undefined;
   /**
-   * The OAuth client secret that the provider issued. A client with a private key doesn't have one.
+   * The OAuth client secret that the provider issued. A client with a private key doesn't have one,
+   * and neither does one that authenticates with its certificate.
    *
-   * Default: required, unless IDP_PRIVATE_KEY is set. Environment variable: `IDP_CLIENT_SECRET`.
+   * Default: required, unless IDP_PRIVATE_KEY is set, or IDP_TOKEN_ENDPOINT_AUTH_METHOD says that
+   * the certificate authenticates. Environment variable: `IDP_CLIENT_SECRET`.
    */
   readonly clientSecret?: string | undefined;
   /**
@@ -54,6 +56,23 @@ export interface OptionsPerProvider {
    * Default: no thumbprint. Environment variable: `IDP_CERTIFICATE`.
    */
   readonly certificate?: string | null | undefined;
+  /**
+   * The certificate that the client shows in TLS (mutual TLS, RFC 8705), as PEM, followed by those
+   * of the authorities that issued it. It goes to the provider's token, userinfo, revocation and PAR
+   * endpoints, at the addresses of `mtls_endpoint_aliases` if the discovery document has them, and
+   * to APIs with `certificate: true`. The provider then binds tokens to it, so that a stolen token
+   * is worthless without its key. On Node.js only.
+   *
+   * Default: none. Environment variable: `IDP_CLIENT_CERTIFICATE`.
+   */
+  readonly clientCertificate?: string | null | undefined;
+  /**
+   * The private key of IDP_CLIENT_CERTIFICATE, as PEM without a passphrase.
+   *
+   * Default: required if IDP_CLIENT_CERTIFICATE is set. Environment variable:
+   * `IDP_CLIENT_CERTIFICATE_KEY`.
+   */
+  readonly clientCertificateKey?: string | null | undefined;
   /**
    * The `aud` claim in each assertion that the private key signs. `issuer` is the provider's
    * issuer, `token_endpoint` is the address of its token endpoint, and `endpoint` is the address
@@ -118,11 +137,19 @@ export interface OptionsPerProvider {
    * `client_secret_post` sends the client ID and secret in the request body. `client_secret_basic`
    * sends them in the Authorization header, encoded as application/x-www-form-urlencoded (letters,
    * digits and `*-._` don't change). If the discovery document lists only the other one for the
-   * revocation endpoint, that one is used there.
+   * revocation endpoint, that one is used there. `tls_client_auth` and `self_signed_tls_client_auth`
+   * need IDP_CLIENT_CERTIFICATE, which then authenticates instead of a secret (RFC 8705 section 2):
+   * the provider knows the certificate by its subject, or, if it's self-signed, by its key. A private
+   * key then only signs login requests, with IDP_SIGNED_REQUESTS.
    *
    * Default: `client_secret_post`. Environment variable: `IDP_TOKEN_ENDPOINT_AUTH_METHOD`.
    */
-  readonly tokenEndpointAuthMethod?: "client_secret_post" | "client_secret_basic" | undefined;
+  readonly tokenEndpointAuthMethod?:
+    | "client_secret_post"
+    | "client_secret_basic"
+    | "tls_client_auth"
+    | "self_signed_tls_client_auth"
+    | undefined;
   /**
    * Endpoints that the discovery document lacks, or that replace those in the document. Use the
    * discovery document's names, for example `{"userinfo_endpoint":

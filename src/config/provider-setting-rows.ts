@@ -1,4 +1,13 @@
-import { certificate, certificateMistake, keyMistake, privateKeys } from "./client-key-kinds.js";
+import {
+  certificate,
+  certificateMistake,
+  clientCertificate,
+  clientCertificateKey,
+  clientCertificateKeyMistake,
+  clientCertificateMistake,
+  keyMistake,
+  privateKeys,
+} from "./client-key-kinds.js";
 import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { providerKey, providerKeys } from "./provider-keys.js";
@@ -33,6 +42,17 @@ export const PROVIDER_SETTINGS = {
     hidden: true,
     remedyFor: certificateMistake,
   }),
+  /** null: connections show no certificate. */
+  clientCertificate: setting(clientCertificate, null, {
+    per: "own",
+    hidden: true,
+    remedyFor: clientCertificateMistake,
+  }),
+  clientCertificateKey: setting(clientCertificateKey, null, {
+    per: "own",
+    secret: true,
+    remedyFor: clientCertificateKeyMistake,
+  }),
   /** null: what the provider documents. */
   clientAssertionAudience: setting(kind.oneOf("issuer", "token_endpoint", "endpoint"), null, {
     per: "inherited",
@@ -49,7 +69,12 @@ export const PROVIDER_SETTINGS = {
   httpTimeout: setting(kind.timeoutSeconds, 5),
   refreshConcurrency: setting(kind.count, 20),
   tokenEndpointAuthMethod: setting(
-    kind.oneOf("client_secret_post", "client_secret_basic"),
+    kind.oneOf(
+      "client_secret_post",
+      "client_secret_basic",
+      "tls_client_auth",
+      "self_signed_tls_client_auth",
+    ),
     "client_secret_post",
     { per: "inherited" },
   ),

@@ -1,6 +1,7 @@
 import type { Finding } from "../errors.js";
 import { defaultTtl } from "../record/entry-life.js";
 import { deepFreeze, isObject } from "../record/json.js";
+import { expiryFindings } from "./check-certificates.js";
 import { commonFindings, lifetimeFindings } from "./check-common-settings.js";
 import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
@@ -156,6 +157,7 @@ export function readSettings(
           ...several.flatMap((one) => one.findings),
         ]),
     ...(isRefused ? [] : sharedKeyFindings(read)),
+    ...expiryFindings(read, now),
   ];
   if (findings.some((finding) => finding.severity === "error"))
     return { settings: undefined, providers: [], read, findings };

@@ -42,7 +42,13 @@ export interface SettingRow extends WrittenRow {
 }
 
 /** Read into another form than an option has. */
-type IsConverted = "privateKey" | "certificate" | "providers" | "baseUrl";
+type IsConverted =
+  | "privateKey"
+  | "certificate"
+  | "clientCertificate"
+  | "clientCertificateKey"
+  | "providers"
+  | "baseUrl";
 
 /** What the option of a row demands of it. An option for each provider demands `per`. */
 type RowOf<Name extends keyof SettingOptions> = WrittenRow & {

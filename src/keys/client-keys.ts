@@ -152,7 +152,7 @@ function keysOfContent(content: string): readonly ClientKey[] {
 }
 
 /** @throws KeyProblem with these words, in place of any other error */
-function readable<Value>(read: () => Value, problem: string): Value {
+export function readable<Value>(read: () => Value, problem: string): Value {
   try {
     return read();
   } catch {
@@ -285,15 +285,25 @@ export function thumbprintInput({ crv, e, kty, n, x, y }: Jwk): string {
 
 /** @param text PEM, or `file:` and its path @throws KeyProblem */
 export function readCertificate(text: string): Certificate {
-  const pem = text.startsWith("file:") ? readText(text) : text.replaceAll("\\n", "\n");
   const read = readable(
-    () => new X509Certificate(pem),
+    () => new X509Certificate(contentOf(text)),
     "The value can't be read as a certificate in PEM form.",
   );
   return {
     thumbprint: createHash("sha256").update(read.raw).digest("base64url"),
     publicKey: thumbprintInput(read.publicKey.export({ format: "jwk" })),
   };
+}
+
+/**
+ * Returns PEM that is given itself, or by `file:` and its path. Environment files often keep it on
+ * one line, with `\\n` in place of the line breaks.
+ *
+ * @throws KeyProblem
+ */
+export function contentOf(text: string): string {
+  const given = text.trim();
+  return given.startsWith("file:") ? readText(given) : given.replaceAll("\\n", "\n");
 }
 
 /** @param address `file:` and a path, absolute or from the working folder; or a `file:` URL */

@@ -39,6 +39,8 @@ const VALUES: Readonly<Record<SettingName, string>> = {
   clientSecret: MARKED,
   privateKey: `file:/${MARKED}`,
   certificate: `file:/${MARKED}`,
+  clientCertificate: `file:/${MARKED}`,
+  clientCertificateKey: `file:/${MARKED}`,
   clientAssertionAudience: "token_endpoint",
   appleTeamId: "TEAM123456",
   appleKeyId: "KEY1234567",

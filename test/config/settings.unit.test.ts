@@ -55,6 +55,8 @@ describe("the table of settings", () => {
       IDP_CLIENT_SECRET: "clientSecret",
       IDP_PRIVATE_KEY: "privateKey",
       IDP_CERTIFICATE: "certificate",
+      IDP_CLIENT_CERTIFICATE: "clientCertificate",
+      IDP_CLIENT_CERTIFICATE_KEY: "clientCertificateKey",
       IDP_CLIENT_ASSERTION_AUDIENCE: "clientAssertionAudience",
       IDP_APPLE_TEAM_ID: "appleTeamId",
       IDP_APPLE_KEY_ID: "appleKeyId",
@@ -99,6 +101,9 @@ describe("the table of settings", () => {
       IDP_TRUSTED_AUDIENCES: "trustedAudiences",
       IDP_ID_TOKEN_SIGNED_RESPONSE_ALG: "idTokenSignedResponseAlg",
       IDP_RESPONSE_MODE: "responseMode",
+      IDP_SIGNED_REQUESTS: "signedRequests",
+      IDP_DPOP: "dpop",
+      IDP_FAPI: "fapi",
       IDP_LOGOUT_AT_PROVIDER: "logoutAtProvider",
       IDP_BACKCHANNEL_LOGOUT: "backchannelLogout",
       IDP_FRONTCHANNEL_LOGOUT: "frontchannelLogout",
@@ -114,6 +119,7 @@ describe("the table of settings", () => {
       "secretKeyFallbacks",
       "clientSecret",
       "privateKey",
+      "clientCertificateKey",
     ]);
     expect(rows.filter(([, row]) => row.required).map(([option]) => option)).toEqual([
       "secretKey",
@@ -130,7 +136,10 @@ describe("the table of settings", () => {
     expectTypeOf<Settings["sessionTtl"]>().toEqualTypeOf<number>();
     expectTypeOf<Settings["mountPath"]>().toEqualTypeOf<string>();
     expectTypeOf<Settings["tokenEndpointAuthMethod"]>().toEqualTypeOf<
-      "client_secret_post" | "client_secret_basic"
+      | "client_secret_post"
+      | "client_secret_basic"
+      | "tls_client_auth"
+      | "self_signed_tls_client_auth"
     >();
     expectTypeOf<SettingOptions["scope"]>().toEqualTypeOf<readonly string[] | string | undefined>();
     expectTypeOf<Settings["sessionsNotBefore"]>().toEqualTypeOf<number | null>();
@@ -197,6 +206,8 @@ describe("defaults", () => {
       clientSecret: "client-secret",
       privateKey: null,
       certificate: null,
+      clientCertificate: null,
+      clientCertificateKey: null,
       clientAssertionAudience: null,
       appleTeamId: null,
       appleKeyId: null,
@@ -243,6 +254,9 @@ describe("defaults", () => {
       trustedAudiences: [],
       idTokenSignedResponseAlg: null,
       responseMode: "query",
+      signedRequests: "when-required",
+      dpop: false,
+      fapi: null,
       logoutAtProvider: false,
       backchannelLogout: false,
       frontchannelLogout: false,
@@ -312,7 +326,7 @@ describe("the environment", () => {
         IDP_CLIENT_ID: "client.apps.googleusercontent.com",
         IDP_CLIENT_SECRET: "client-secret",
       };
-      expect(secrets).toHaveLength(4);
+      expect(secrets).toHaveLength(5);
       expect(
         readSettings({}, { ...env, ...Object.fromEntries(plain.map((row) => [row.env, text])) }),
       ).toEqual(readSettings({}, env));
@@ -1132,7 +1146,7 @@ describe("a variable that is probably misspelt: W014", () => {
     "IDP_URL",
     "IDP_HOST",
     "IDP_AUDIENCE",
-    "IDP_CLIENT_CERTIFICATE",
+    "IDP_CLIENT_CERTIFICATION",
     "IDP_DB",
     "IDP_",
     "CLIENT_ID",

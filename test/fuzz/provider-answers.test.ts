@@ -118,6 +118,8 @@ fuzz({
           clientSecret: CLIENT_SECRET,
           privateKey: null,
           certificate: null,
+          clientCertificate: null,
+          clientCertificateKey: null,
           appleTeamId: null,
           appleKeyId: null,
           clientAssertionAudience: null,

@@ -136,6 +136,8 @@ fuzz({
         publicPath: _path,
         privateKey,
         certificate,
+        clientCertificate,
+        clientCertificateKey,
         providers,
         baseUrl,
         ...others
@@ -144,7 +146,14 @@ fuzz({
         ...others,
         baseUrl: typeof baseUrl === "object" && baseUrl !== null ? baseUrl.list : baseUrl,
       };
-      expect([privateKey, certificate, providers]).toEqual([null, null, null]);
+      const converted = [
+        privateKey,
+        certificate,
+        clientCertificate,
+        clientCertificateKey,
+        providers,
+      ];
+      expect(converted).toEqual(converted.map(() => null));
       const second = readSettings(again, {}).providers[0]?.settings;
       expect({ ...second, scopeIsDefault: settings.scopeIsDefault }).toEqual(settings);
     }

@@ -68,6 +68,8 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         clientSecret: idp.clientSecret,
         privateKey: null,
         certificate: null,
+        clientCertificate: null,
+        clientCertificateKey: null,
         appleTeamId: null,
         appleKeyId: null,
         clientAssertionAudience: null,
