@@ -13,6 +13,7 @@ const PROOF_AGE = 60;
  * @property {string} url
  * @property {() => ReadonlyMap<string, ReadonlySet<string>>} keys thumbprints that each user's requests
  *   were bound to, by subject
+ * @property {() => string} newestToken that it has accepted
  * @property {() => number} demands how many requests got a nonce instead of a response
  * @property {() => void} end
  *
@@ -39,6 +40,7 @@ export async function startBoundApi({ by, issuer, jwks, certificate }) {
   const keys = new Map();
   const proofs = createProofs();
   let demands = 0;
+  let newestToken = "";
   /** @param {import("node:http").IncomingMessage} request */
   const caller = async (request) => {
     const scheme = by === "dpop" ? /^DPoP (.+)$/i : /^Bearer (.+)$/i;
@@ -52,6 +54,7 @@ export async function startBoundApi({ by, issuer, jwks, certificate }) {
     const bound = by === "dpop" ? cnf["jkt"] : cnf["x5t#S256"];
     if (bound === undefined || bound !== shown)
       throw new Refused(`the token is bound to ${bound}, the request to ${shown}`);
+    newestToken = token;
     keys.set(sub, (keys.get(sub) ?? new Set()).add(shown));
     return { sub };
   };
@@ -78,6 +81,7 @@ export async function startBoundApi({ by, issuer, jwks, certificate }) {
   return {
     url: `https://localhost:${port}/`,
     keys: () => keys,
+    newestToken: () => newestToken,
     demands: () => demands,
     end() {
       server.closeAllConnections();

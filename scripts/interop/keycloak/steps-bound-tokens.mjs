@@ -144,8 +144,10 @@ async function withUsers(stage, { by, application }, judge) {
         for (let round = 0; round <= ROUNDS; round += 1)
           for (const tab of tabs) {
             if (round > 0) await tab.untilExpired();
-            const failed = await calls(tab);
-            if (failed !== undefined) return `after ${round} refreshes: ${failed}`;
+            const { status, body } = await tab.fetch("/call/one");
+            const failed = status === 200 ? await stolen(server, api.newestToken()) : body.refused;
+            if (failed !== undefined || status !== 200)
+              return `after ${round} refreshes, status ${status}: ${failed}`;
           }
         return undefined;
       },
@@ -158,15 +160,17 @@ async function withUsers(stage, { by, application }, judge) {
 }
 
 /**
- * @param {import("../application/tab.mjs").Tab} tab
+ * What somebody gets who has only the token.
+ *
+ * @param {KeycloakServer} server
+ * @param {string} token
  * @returns {Promise<string | undefined>} what is wrong
  */
-async function calls(tab) {
-  const { status, body } = await tab.fetch("/call/one");
-  if (status !== 200) return `status ${status} of the API: ${body.refused ?? body.code}`;
-  // The application sends the token by a fetch of its own, as a thief would.
-  const stolen = await tab.fetch("/api/userinfo");
-  return stolen.status === 401
-    ? undefined
-    : `status ${stolen.status} of userinfo for the token alone`;
+async function stolen({ keycloak, realm }, token) {
+  const userinfo = `${keycloak.internalUrl}/realms/${realm.name}/protocol/openid-connect/userinfo`;
+  for (const scheme of ["Bearer", "DPoP"]) {
+    const { status } = await fetch(userinfo, { headers: { authorization: `${scheme} ${token}` } });
+    if (status !== 401) return `status ${status} of userinfo for the token alone`;
+  }
+  return undefined;
 }
