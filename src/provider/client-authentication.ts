@@ -1,9 +1,10 @@
-import { ClientSecretPost, type ClientAuth } from "oauth4webapi";
+import { ClientSecretPost, TlsClientAuth, type ClientAuth } from "oauth4webapi";
+import { authenticatesByTls } from "../config/check-certificates.js";
 import type { SettingNames } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
 import { createAppleSecrets } from "./apple-secret.js";
-import {
 import { ASSERTION_TYPE, clientAssertion } from "./client-assertion.js";
+import {
   createClientSignatures,
   type ClientSignatures,
   type SigningClient,
@@ -13,7 +14,8 @@ import type { ProviderMetadata } from "./provider-metadata.js";
 
 /**
  * Returns how a client authenticates: with the key (RFC 7523), with the secret (RFC 6749 section
- * 2.3.1), or with a secret that the key makes (Apple).
+ * 2.3.1), with a secret that the key makes (Apple), or with the certificate that its connections
+ * show (RFC 8705 section 2).
  */
 export function createClientAuthentication(
   client: SigningClient,
@@ -30,6 +32,8 @@ export function createClientAuthentication(
       };
     return { authenticate, assertReadyToSignIn: () => undefined };
   }
+  if (authenticatesByTls(tokenEndpointAuthMethod))
+    return { authenticate: () => TlsClientAuth(), assertReadyToSignIn: () => undefined };
   if (privateKey !== null) {
     const authenticate: Authenticate =
       (endpoint, connection, signal) => async (server, _client, body) => {
@@ -74,6 +78,9 @@ const IN_WORDS = {
   client_secret_post: "`client_secret_post` (in the request body)",
   client_secret_basic:
     "`client_secret_basic` (in the Authorization header, encoded as application/x-www-form-urlencoded)",
+  tls_client_auth: "`tls_client_auth` (the certificate of its connection, known by its subject)",
+  self_signed_tls_client_auth:
+    "`self_signed_tls_client_auth` (the certificate of its connection, known by its key)",
 };
 
 /** Describes the configured method for a log line or a finding. */
@@ -83,18 +90,20 @@ export function authenticationInWords(
 ): string {
   if (appleTeamId !== null)
     return `a client secret for Apple (in the request body, signed with ${env("privateKey")})`;
-  if (privateKey !== null)
+  if (privateKey !== null && !authenticatesByTls(tokenEndpointAuthMethod))
     return `\`private_key_jwt\` (an assertion signed with ${env("privateKey")})`;
   return IN_WORDS[tokenEndpointAuthMethod];
 }
 
 /** Names the settings that a refused client must check. */
 export function credentialsInWords(
-  { privateKey, appleTeamId }: ProviderSettings,
+  { privateKey, appleTeamId, tokenEndpointAuthMethod }: ProviderSettings,
   { env }: SettingNames,
 ): string {
   if (appleTeamId !== null)
     return `${env("clientId")}, ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")}`;
+  if (authenticatesByTls(tokenEndpointAuthMethod))
+    return `${env("clientId")}, and whether the provider knows the certificate in ${env("clientCertificate")}. Check ${env("tokenEndpointAuthMethod")}`;
   return privateKey === null
     ? `${env("clientId")}, ${env("clientSecret")} and ${env("tokenEndpointAuthMethod")}`
     : `${env("clientId")}, and whether the provider knows the public half of ${env("privateKey")}. Check ${env("clientAssertionAudience")}`;
