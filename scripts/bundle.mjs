@@ -58,7 +58,7 @@ const CHUNKS = [
   ["apis", /^apis\//],
   // An application with a source of providers loads it.
   ["tenants", /^tenants\/(?!check-provider|proxy-from-environment)/],
-  ["test-provider", /^testing\/(?:provider\/|loopback-hostname\.|running-clock\.)/],
+  ["test-provider", /^testing\/(?:certificates\/|provider\/|loopback-hostname\.|running-clock\.)/],
   ["testing", /^testing\/(?!index)/],
 ];
 

@@ -16,11 +16,15 @@ export {
   type LogoutResponse,
   type LogoutTokenOptions,
   type MutatedIdToken,
+  type NonceDemand,
   type PersonClaims,
+  type PresentedCertificate,
   type ProviderHooks,
   type ProviderSettings,
   type ReceivedRequest,
+  type RegisteredNames,
   type RequestedTarget,
+  type ResponseJwtDraft,
   type TestProvider,
   type TestProviderOptions,
 } from "./provider/test-provider.js";
@@ -38,6 +42,12 @@ export {
 } from "./api/test-api.js";
 export type { StepUpRequirement } from "./api/admission.js";
 export type { TokenClaims, TokenProvider } from "./api/access-token-checks.js";
+export {
+  testCertificate,
+  testCertificateAuthority,
+  type TestCertificate,
+  type TestCertificateOptions,
+} from "./certificates/test-certificates.js";
 export { RunningClock, type MovableClock } from "./running-clock.js";
 export { TestClock } from "./test-clock.js";
 export {

@@ -224,9 +224,9 @@ describe("a user who leaves out scopes", () => {
     provider.settings.issueRefreshToken = true;
     await provider.signInCode(asked({}));
     const request = { ...provider.requestsTo("authorize")[0]!, query: asked({}).searchParams };
-    const authorization = readAuthorization(request, state);
+    const authorization = await readAuthorization(request, state);
     if ("unusable" in authorization) throw new Error(authorization.unusable);
-    const reply = approve(
+    const reply = await approve(
       authorization,
       {
         person: provider.person,

@@ -1,6 +1,7 @@
 import { privateKeys } from "../../config/client-key-kinds.js";
 import { isLoopback } from "../../http/loopback.js";
 import type { Jwk } from "../../index.js";
+import { ProofCheck, proofRules } from "../../testing/provider/dpop-proofs.js";
 import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
 import { PushedRequests } from "../../testing/provider/pushed-requests.js";
 import {
@@ -51,6 +52,12 @@ export function developmentProvider(
   const issuer = origin + path;
   const clientKey = options.client === "key" ? kept.clientKey : undefined;
   const own = clientKey === undefined ? undefined : privateKeys.fromText(clientKey);
+  const settings = settingsOf(
+    options,
+    kept,
+    own?.flatMap(({ publicJwk }) => publicJwk ?? []) ?? clientJwks,
+  );
+  kept.keys.algorithm = () => settings.signingAlg;
   return {
     key,
     path,
@@ -59,11 +66,9 @@ export function developmentProvider(
     clientKey,
     issuer,
     base: issuer,
-    settings: settingsOf(
-      options,
-      kept,
-      own?.flatMap(({ publicJwk }) => publicJwk ?? []) ?? clientJwks,
-    ),
+    mtlsBase: undefined,
+    settings,
+    proofs: new ProofCheck(() => proofRules(settings), now),
     hooks: NO_HOOKS,
     keys: kept.keys,
     grants: kept.grants,
@@ -113,6 +118,7 @@ const NO_HOOKS: ProviderHooks = {
   mutateIdToken: undefined,
   tokenResponse: undefined,
   authorizationResponse: undefined,
+  mutateResponseJwt: undefined,
   discoveryDocument: undefined,
   userinfoResponse: undefined,
 };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/provider-endpoints.js";
+import { ENDPOINT_PATHS, isOffered } from "../../testing/provider/endpoint-paths.js";
 import { ENDPOINTS, receive, type Endpoint } from "../../testing/provider/received-requests.js";
 import { errorReply, send } from "../../testing/provider/replies.js";
 import type { DevelopmentProvider } from "./development-provider.js";

@@ -58,13 +58,16 @@ function isForThisMachine(host: string | undefined): boolean {
 }
 
 /** OpenID Connect Core section 3.1.2; the person is chosen on a page. */
-function authorize(request: ReceivedRequest, state: DevelopmentProvider): ProviderReply {
+async function authorize(
+  request: ReceivedRequest,
+  state: DevelopmentProvider,
+): Promise<ProviderReply> {
   if (request.method !== "GET" && request.method !== "POST")
     return errorReply("invalid_request", "authorize takes GET or POST", {
       status: 405,
       headers: { Allow: "GET, POST" },
     });
-  const asked = readAuthorization(request, state);
+  const asked = await readAuthorization(request, state);
   if ("unusable" in asked) return showUnusable(asked.unusable, request.query, state);
   if (!isAllowedRedirect(asked, state))
     return showUnusable("unknown redirect_uri", asked.request.query, state);
@@ -102,7 +105,7 @@ function choiceFor(
 }
 
 /** What the user chose. */
-function decide(asked: Authorization, state: DevelopmentProvider): ProviderReply {
+async function decide(asked: Authorization, state: DevelopmentProvider): Promise<ProviderReply> {
   const { params } = asked.request;
   if (isFromAnotherSite(asked.request))
     return showPage(

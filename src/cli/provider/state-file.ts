@@ -210,13 +210,14 @@ function grantsIn(state: Readonly<Record<string, unknown>>): KeptGrants {
 function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
   const person = record(one["person"]);
   text(person["sub"]);
-  // Nonce and challenge belong to the code, which is not kept.
+  // Nonce, challenge and key belong to the code, which is not kept.
   return {
     person,
     scope: text(one["scope"]),
     redirectUri: text(one["redirectUri"]),
     nonce: undefined,
     challenge: undefined,
+    dpopJkt: undefined,
     // Absent in files of earlier versions.
     sid: one["sid"] === undefined ? undefined : text(one["sid"]),
     authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),

@@ -1,11 +1,13 @@
-import {
-  createServer,
-  ServerResponse,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { ServerResponse, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import {
+  presentedCertificate,
+  type PresentedCertificate,
+} from "../certificates/presented-certificate.js";
+import type { NonceDemand } from "../provider/dpop-nonces.js";
+import { PROOF_ALGORITHMS, ProofCheck } from "../provider/dpop-proofs.js";
+import { KitServer } from "../provider/provider-servers.js";
 import {
   tokenCheck,
   type TokenCheck,
@@ -29,6 +31,20 @@ export interface TestApiOptions {
    * only about tokens that are no JWTs. A test provider is asked without a request.
    */
   readonly introspection?: boolean;
+  /**
+   * Whether the API speaks TLS and asks each client for a certificate, with a certificate of the
+   * kit's authority; default false. A token that is bound to a certificate needs it.
+   */
+  readonly tls?: boolean;
+  /**
+   * When a DPoP proof must have a nonce of the API (RFC 9449 section 9): `none` (default), `always`
+   * (each nonce works once) or `rotates` (a nonce works until the next one replaces it).
+   */
+  readonly dpopNonce?: Exclude<NonceDemand, "refresh">;
+  /** How long a nonce works that rotates; default 300. `rotateDpopNonce()` ends it at once. */
+  readonly dpopNonceSeconds?: number;
+  /** By how many seconds the `iat` of a proof may differ from the provider's clock; default 60. */
+  readonly dpopProofSeconds?: number;
   /** Returns what the API responds with, as JSON. Default: the request's method, path and user. */
   readonly respond?: (request: ApiRequest) => unknown;
 }
@@ -47,6 +63,8 @@ export interface ApiRequest {
   readonly claims: TokenClaims | undefined;
   /** Of the response. 101: a WebSocket. 500: the token's check or `respond` has failed. */
   readonly status: number;
+  /** The client's certificate; undefined: it has presented none. */
+  readonly certificate: PresentedCertificate | undefined;
 }
 
 /** A running API. */
@@ -62,6 +80,8 @@ export interface TestApi {
    * sign-in is too old, or of another `acr`. Without a parameter, it stops.
    */
   requireStepUp(requirement?: StepUpRequirement): void;
+  /** Ends every DPoP nonce of now, so that the next proof that needs one is refused. */
+  rotateDpopNonce(): void;
   /**
    * Sends an event to each open `/stream`, and a message to each open WebSocket: a string as it is,
    * and anything else as JSON.
@@ -75,7 +95,7 @@ export interface TestApi {
 
 /**
  * Starts an API on a free port of 127.0.0.1. It checks access tokens as a real one does: signature,
- * issuer, audience, expiry, scopes. A GET of `stream` is an event stream, each upgrade a WebSocket
+ * issuer, audience, expiry, scopes, and the key or certificate that a token is bound to. A GET of `stream` is an event stream, each upgrade a WebSocket
  * that returns what it gets, and any other request gets JSON.
  *
  * @param provider whose tokens it accepts: a test provider, or the `issuer` of another one
@@ -112,10 +132,8 @@ interface Listener {
 
 class RunningApi implements TestApi {
   readonly requests: ApiRequest[] = [];
-  readonly #server = createServer((message, response) => {
-    // The client has left before its request was complete.
-    this.#respond(message, response).catch(() => response.destroy());
-  });
+  readonly #server: KitServer;
+  readonly #proofs: ProofCheck;
   readonly #sockets = new Set<Socket>();
   readonly #listeners = new Set<Listener>();
   readonly #check: TokenCheck;
@@ -132,24 +150,38 @@ class RunningApi implements TestApi {
     this.#check = check;
     this.#options = options;
     this.#now = () => clock.now();
+    const { dpopNonce = "none", dpopNonceSeconds = 300, dpopProofSeconds = 60 } = options;
+    const rules = {
+      algorithms: PROOF_ALGORITHMS,
+      seconds: dpopProofSeconds,
+      nonce: dpopNonce,
+      nonceSeconds: dpopNonceSeconds,
+    };
+    this.#proofs = new ProofCheck(() => rules, this.#now);
+    this.#server = new KitServer(
+      (message, response) => {
+        // The client has left before its request was complete.
+        this.#respond(message, response).catch(() => response.destroy());
+      },
+      options.tls === true ? { requestsCertificates: true } : undefined,
+    );
   }
 
   get url(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}/`;
+    return `${this.#server.origin}/`;
   }
 
   start(): Promise<void> {
-    this.#server.on("connection", (socket) => {
+    const { server } = this.#server;
+    server.on("connection", (socket) => {
       this.#sockets.add(socket.on("close", () => this.#sockets.delete(socket)));
     });
-    this.#server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) => {
+    server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) => {
       // Node.js leaves the socket of an upgrade without a listener, so a reset would end the process.
       socket.on("error", () => socket.destroy());
       void this.#upgrade(message, socket, head);
     });
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
-    });
+    return this.#server.listen();
   }
 
   refuseNext(): void {
@@ -160,13 +192,17 @@ class RunningApi implements TestApi {
     this.#stepUp = requirement;
   }
 
+  rotateDpopNonce(): void {
+    this.#proofs.rotate();
+  }
+
   send(data: unknown): void {
     const text = typeof data === "string" ? data : JSON.stringify(data);
     for (const listener of this.#listeners) listener.send(text);
   }
 
   async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -175,10 +211,21 @@ class RunningApi implements TestApi {
     return this.stop();
   }
 
-  #admit({ headers: { authorization } }: IncomingMessage): Promise<Admission> {
+  #admit(message: IncomingMessage): Promise<Admission> {
+    const { method = "GET", url = "/", headers } = message;
     const { scope } = this.#options;
     const check: TokenCheck = (token) => this.#checked(token);
-    return admission(authorization, { check, scope, stepUp: this.#stepUp, now: this.#now() });
+    const proof = headers["dpop"];
+    return admission(
+      {
+        authorization: headers.authorization,
+        proof: proof === undefined ? undefined : String(proof),
+        method,
+        url: this.#server.origin + url,
+        certificate: presentedCertificate(message),
+      },
+      { check, proofs: this.#proofs, scope, stepUp: this.#stepUp, now: this.#now() },
+    );
   }
 
   #checked(token: string): ReturnType<TokenCheck> {
@@ -202,6 +249,7 @@ class RunningApi implements TestApi {
       const { respond = described } = this.#options;
       const content = isStream(request) ? undefined : JSON.stringify(await respond(request));
       this.requests.push(request);
+      for (const [name, value] of Object.entries(admitted.headers)) response.setHeader(name, value);
       if (isStream(request)) this.#stream(response, request);
       else response.writeHead(200, { "Content-Type": "application/json" }).end(content);
     } catch (error) {
@@ -244,10 +292,11 @@ class RunningApi implements TestApi {
 }
 
 function recorded(
-  { method = "GET", url = "/", headers }: IncomingMessage,
+  message: IncomingMessage,
   seen: Pick<ApiRequest, "body" | "claims" | "status">,
 ): ApiRequest {
-  return { method, path: url, headers, ...seen };
+  const { method = "GET", url = "/", headers } = message;
+  return { method, path: url, headers, ...seen, certificate: presentedCertificate(message) };
 }
 
 /** Returns the response to an upgrade that is refused, which ends the connection. */
@@ -270,8 +319,9 @@ function described({ method, path, claims }: ApiRequest): unknown {
   return { method, path, sub: claims?.["sub"] };
 }
 
-function refused(response: ServerResponse, { status, challenge, error }: Refusal): void {
+function refused(response: ServerResponse, { status, challenge, error, headers }: Refusal): void {
   response.writeHead(status, {
+    ...headers,
     "Content-Type": "application/json",
     "WWW-Authenticate": challenge,
   });

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isTlsOrigin } from "../certificates/tls-origins.js";
 import { CookieJar } from "./cookie-jar.js";
 import { exchange, loopbackOf } from "./exchange.js";
 import { fetchSite } from "./fetch-site.js";
@@ -140,15 +141,17 @@ export class CookieBrowser {
   ): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
     const proxy = this.#proxied[url.origin];
-    if (proxy === undefined && url.protocol !== "http:") {
+    const tls = proxy === undefined && isTlsOrigin(url.origin);
+    if (proxy === undefined && url.protocol !== "http:" && !tls) {
       throw new TypeError(
         `This browser supports only plain HTTP. Set the option \`proxied\` for ${url.origin}.`,
       );
     }
     const response = await exchange(
       {
+        tls,
         hostname: proxy === undefined ? loopbackOf(url.hostname) : "127.0.0.1",
-        port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || 80),
+        port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || (tls ? 443 : 80)),
         path: typeof proxy === "object" ? withoutPrefix(path, proxy.strips) : path,
         method: options.method ?? "GET",
         headers: this.#headersOf(manner, options, [...earlier, url]),

@@ -1,5 +1,6 @@
 /** One request of the browser, over a connection of its own. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { isLoopback } from "../loopback-hostname.js";
 
 /** The response's body exceeds `maxBytes`; the rest was not read. */
@@ -17,6 +18,8 @@ export function loopbackOf(hostname: string): string {
 }
 
 interface Exchange {
+  /** Whether the server speaks TLS. */
+  readonly tls: boolean;
   readonly hostname: string;
   readonly port: number | string;
   readonly path: string;
@@ -27,13 +30,13 @@ interface Exchange {
 
 /** Sends a request and reads the response. */
 export function exchange(
-  { signal, ...request }: Exchange,
+  { tls, signal, ...request }: Exchange,
   body: string | undefined,
   maxBytes = Infinity,
 ): Promise<{ message: IncomingMessage; text: string }> {
   return new Promise((resolve, reject) => {
     // A connection of its own for each request: nothing is left open when the test ends.
-    const outgoing = httpRequest(
+    const outgoing = (tls ? httpsRequest : httpRequest)(
       { ...request, agent: false, ...(signal && { signal }) },
       (message) => {
         const chunks: Buffer[] = [];

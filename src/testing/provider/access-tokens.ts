@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { OAuthError } from "./authentication.js";
 import { issuerClaims } from "./entra-tenants.js";
 import type { AccessTokenClaims, Family, RequestedTarget } from "./grants.js";
+import type { Confirmation } from "./sender-constraints.js";
 import { compactJws } from "./signing-keys.js";
 import type { ProviderState } from "./test-provider-state.js";
 
@@ -13,6 +14,8 @@ export interface AccessRequest {
   /** What a refresh asked for. */
   readonly target: RequestedTarget;
   readonly scope: string;
+  /** What the token is bound to; undefined: nothing. */
+  readonly cnf: Confirmation | undefined;
 }
 
 /**
@@ -50,7 +53,7 @@ export function issueAccessToken(request: AccessRequest, state: ProviderState): 
 
 /** RFC 9068 section 2.2. */
 function claimsOf(
-  { family, params, scope }: AccessRequest,
+  { family, params, scope, cnf }: AccessRequest,
   state: ProviderState,
 ): AccessTokenClaims {
   const { approval } = family;
@@ -69,6 +72,7 @@ function claimsOf(
     iat: issuedAt,
     exp: issuedAt + settings.accessTokenSeconds,
     jti: randomBytes(16).toString("base64url"),
+    ...(cnf !== undefined && { cnf }),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   words,
   type OAuthError,
 } from "./authentication.js";
+import { responseModeMistake, responseTo } from "./authorization-responses.js";
 import { announcedIssuer } from "./entra-tenants.js";
 import {
   hintedPerson,
@@ -15,15 +16,18 @@ import {
   withSubject,
   type PersonClaims,
 } from "./people.js";
-import { formPostPage } from "./provider-pages.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { errorReply, htmlReply, redirectReply, type ProviderReply } from "./replies.js";
+import { errorReply, type ProviderReply } from "./replies.js";
+import { signedParameters } from "./request-objects.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /** OpenID Connect Core section 3.1.2, with a user who signs in and agrees at once. */
-export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
-  const asked = readAuthorization(request, state);
+export async function authorize(
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
+  const asked = await readAuthorization(request, state);
   if ("unusable" in asked) return errorReply("invalid_request", asked.unusable);
   if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
   const person = withSubject(chosenPerson(asked.request, state));
@@ -47,19 +51,26 @@ export interface Authorization {
 /**
  * Reads an authorization request. `unusable`: the reason that the response must not be a redirect.
  */
-export function readAuthorization(
+export async function readAuthorization(
   received: ReceivedRequest,
   state: ProviderState,
-): Authorization | { readonly unusable: string } {
+): Promise<Authorization | { readonly unusable: string }> {
   const { settings, pushed } = state;
   const clientId = received.query.get("client_id");
   if (clientId !== settings.clientId) return { unusable: "unknown client_id" };
   const requestUri = received.query.get("request_uri") ?? undefined;
   // Every parameter is the pushed one (RFC 9101 section 5): the browser could have changed those in
   // the URL.
-  const query =
+  const given =
     requestUri === undefined ? received.query : pushed.find(requestUri, clientId, state.now());
-  if (query === undefined) return { unusable: "request_uri is unknown, expired or used" };
+  if (given === undefined) return { unusable: "request_uri is unknown, expired or used" };
+  // A pushed one was read when it arrived.
+  const read =
+    requestUri === undefined
+      ? await signedParameters(given, state)
+      : { kind: "read" as const, params: given };
+  if (read.kind === "wrong") return { unusable: read.mistake.description };
+  const query = read.params;
   const redirectUri = query.get("redirect_uri");
   // A redirect goes only to an address that is known to be the client's.
   if (redirectUri === null || !isAllowedRedirect(redirectUri, settings))
@@ -93,7 +104,7 @@ export function approve(
   asked: Authorization,
   { person, authTime, grantedScopes }: SignedInPerson,
   state: ProviderState,
-): ProviderReply {
+): Promise<ProviderReply> {
   const { redirectUri } = asked;
   const { query } = asked.request;
   const scopes = words(query.get("scope"));
@@ -112,6 +123,7 @@ export function approve(
     redirectUri,
     nonce: query.get("nonce") ?? undefined,
     challenge: query.get("code_challenge") ?? undefined,
+    dpopJkt: state.settings.dpop === "ignored" ? undefined : (query.get("dpop_jkt") ?? undefined),
   };
   const response = new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) });
   const user = state.settings.apple === undefined ? undefined : postedUser(claims, query, state);
@@ -124,7 +136,7 @@ export function refuse(
   asked: Authorization,
   { error, description }: OAuthError,
   state: ProviderState,
-): ProviderReply {
+): Promise<ProviderReply> {
   state.noteRefusal({ endpoint: "authorize", error, reason: description });
   return backToClient(new URLSearchParams({ error, error_description: description }), asked, state);
 }
@@ -133,17 +145,13 @@ function backToClient(
   params: URLSearchParams,
   { request, requestUri, redirectUri }: Authorization,
   state: ProviderState,
-): ProviderReply {
+): Promise<ProviderReply> {
   if (requestUri !== undefined) state.pushed.spend(requestUri);
   const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
   if (state.settings.announceIss) params.set("iss", announcedIssuer(state));
   state.hooks.authorizationResponse?.(params, request);
-  if (request.query.get("response_mode") === "form_post")
-    return htmlReply(200, formPostPage(redirectUri, params));
-  const location = new URL(redirectUri);
-  for (const [name, value] of params) location.searchParams.append(name, value);
-  return redirectReply(location.href);
+  return responseTo(params, { mode: request.query.get("response_mode"), redirectUri }, state);
 }
 
 function isAllowedRedirect(redirectUri: string, settings: ProviderSettings): boolean {
@@ -165,6 +173,8 @@ function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthErr
   if (authentication !== undefined) return invalid(authentication);
   const atApple = settings.apple === undefined ? undefined : appleMistake(query);
   if (atApple !== undefined) return atApple;
+  const mode = responseModeMistake(query.get("response_mode"), settings);
+  if (mode !== undefined) return invalid(mode);
   if (settings.pkce === "ignored") return undefined;
   if (query.get("code_challenge_method") !== "S256")
     return invalid("code_challenge_method must be S256");

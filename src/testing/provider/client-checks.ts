@@ -1,4 +1,5 @@
 import { appleSecretMistake } from "./apple.js";
+import { certificateMistake } from "./certificate-checks.js";
 import { assertionMistake } from "./client-assertion-checks.js";
 import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
@@ -24,7 +25,7 @@ export async function refusedClient(
   const { headers, params } = request;
   const { settings } = state;
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
-  const hasKey = settings.clientJwks !== undefined;
+  const hasKey = settings.clientJwks !== undefined || settings.tlsClientAuth !== undefined;
   const mistake = await clientMistake(request, state);
   if (mistake === undefined) return undefined;
   const reply = errorReply("invalid_client", mistake, {
@@ -39,7 +40,8 @@ async function clientMistake(
   request: ReceivedRequest,
   state: ProviderState,
 ): Promise<string | undefined> {
-  const { apple, clientJwks } = state.settings;
+  const { apple, clientJwks, tlsClientAuth } = state.settings;
+  if (tlsClientAuth !== undefined) return certificateMistake(request, state.settings);
   if (apple !== undefined) return appleSecretMistake(request, state);
   return clientJwks === undefined
     ? secretMistake(request, state.settings)

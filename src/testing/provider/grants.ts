@@ -29,12 +29,16 @@ export interface Approval {
   readonly nonce: string | undefined;
   /** The S256 challenge (RFC 7636 section 4.2); undefined when the request had none. */
   readonly challenge: string | undefined;
+  /** The thumbprint of the key that may redeem the code (RFC 9449 section 10). */
+  readonly dpopJkt: string | undefined;
 }
 
 /** All tokens of one sign-in, which are revoked together. */
 export interface Family {
   readonly approval: Approval;
   revoked: boolean;
+  /** The thumbprint of the key that may refresh; undefined: any. */
+  jkt?: string;
 }
 
 interface Code {

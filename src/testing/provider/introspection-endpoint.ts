@@ -28,7 +28,10 @@ export function introspection(
 }
 
 function members(found: ActiveToken, state: ProviderState): Readonly<Record<string, unknown>> {
-  if (found.kind === "access") return { token_type: "Bearer", ...found.claims };
+  if (found.kind === "access") {
+    const { jkt } = Object(found.claims["cnf"]) as { readonly jkt?: unknown };
+    return { token_type: jkt === undefined ? "Bearer" : "DPoP", ...found.claims };
+  }
   const { person, scope } = found.family.approval;
   return {
     ...issuerClaims(person, state),

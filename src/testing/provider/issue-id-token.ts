@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { appleClaims } from "./apple.js";
 import { issuerClaims } from "./entra-tenants.js";
 import type { Family } from "./grants.js";
+import { mutatedToken } from "./mutated-tokens.js";
 import { compactJws } from "./signing-keys.js";
-import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
+import type { IdTokenDraft, ProviderState } from "./test-provider-state.js";
 
 /** What tokens are issued for. */
 export interface IssuedFor {
@@ -33,12 +34,7 @@ export async function idToken(
     publicJwk: keys.publicJwk,
     sign,
   };
-  const returned: unknown = await hooks.mutateIdToken?.(draft);
-  assertMutated(returned, draft);
-  const mutated = returned ?? draft;
-  return typeof mutated === "string"
-    ? mutated
-    : sign(mutated.header ?? header, mutated.claims ?? claims);
+  return mutatedToken("mutateIdToken", await hooks.mutateIdToken?.(draft), draft);
 }
 
 function claimsOf(
@@ -70,31 +66,4 @@ function claimsOf(
       .toString("base64url"),
     ...(settings.sid === "supported" && sid !== undefined ? { sid } : {}),
   };
-}
-
-/**
- * Checks the hook's result. Without the check, claims alone or a list would be ignored, and the
- * test would prove nothing.
- *
- * @throws TypeError
- */
-function assertMutated(
-  mutated: unknown,
-  draft: IdTokenDraft,
-): asserts mutated is MutatedIdToken | undefined {
-  if (mutated === undefined || typeof mutated === "string") return;
-  const names = typeof mutated === "object" && mutated !== null ? Object.keys(mutated) : [];
-  const { header, claims } = Object(mutated) as {
-    readonly header?: unknown;
-    readonly claims?: unknown;
-  };
-  const areParts = [header, claims].every(
-    (part) => part === undefined || typeof part === "string" || Object(part) === part,
-  );
-  // A copy of the draft also has its other members.
-  const areKnown = names.every((name) => Object.hasOwn(draft, name));
-  if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
-  throw new TypeError(
-    "`mutateIdToken` must return { header, claims }, one of the two, the finished token as a string, or nothing.",
-  );
 }

@@ -5,6 +5,14 @@ import type { Approval, RequestedTarget } from "./grants.js";
 import { idToken, type IssuedFor } from "./issue-id-token.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, printable, type ProviderReply } from "./replies.js";
+import {
+  confirmation,
+  constraintMistake,
+  provenClient,
+  withNonce,
+  type Confirmation,
+  type ProvenClient,
+} from "./sender-constraints.js";
 import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 
 /** RFC 6749 sections 4.1.3 and 6. */
@@ -14,19 +22,35 @@ export async function token(
 ): Promise<ProviderReply> {
   const refused = await refusedClient(request, state);
   if (refused !== undefined) return refused;
-  const target = targetMistake(request.params);
-  if (target !== undefined) return errorReply(target.error, target.description);
+  const client = await provenClient(request, state);
+  if ("refused" in client) return client.refused;
+  const isFirst = state.settings.dpopNonceCheck === "before-grant";
+  if (isFirst && client.demand !== undefined) return client.demand;
+  return withNonce(await respond(request, client, state), client, state);
+}
+
+async function respond(
+  request: ReceivedRequest,
+  client: ProvenClient,
+  state: ProviderState,
+): Promise<ProviderReply> {
+  const mistake = targetMistake(request.params) ?? constraintMistake(request, client, state);
+  if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
   switch (request.params.get("grant_type")) {
     case "authorization_code":
-      return redeemCode(request, state);
+      return redeemCode(request, client, state);
     case "refresh_token":
-      return refresh(request, state);
+      return refresh(request, client, state);
     default:
       return errorReply("unsupported_grant_type", "authorization_code or refresh_token");
   }
 }
 
-async function redeemCode(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+async function redeemCode(
+  request: ReceivedRequest,
+  client: ProvenClient,
+  state: ProviderState,
+): Promise<ProviderReply> {
   const { params } = request;
   const { settings, grants } = state;
   const family = grants.redeemCode(
@@ -39,6 +63,12 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
     state.now(),
   );
   if (typeof family === "string") return errorReply("invalid_grant", family);
+  // The code is spent, which is what `dpopNonceCheck` is about.
+  if (client.demand !== undefined) return client.demand;
+  const { dpopJkt } = family.approval;
+  if (dpopJkt !== undefined && client.proof?.jkt !== dpopJkt)
+    return errorReply("invalid_grant", "the proof's key isn't the one of dpop_jkt");
+  if (settings.dpopBoundRefreshTokens && client.proof !== undefined) family.jkt = client.proof.jkt;
   const mistake = consentMistake(family.approval, params.getAll("resource"));
   if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
   const { scope, nonce } = family.approval;
@@ -48,10 +78,15 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
       : settings.issueRefreshToken;
   const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
   const issued = { grant: "authorization_code", family, nonce } as const;
-  return tokenResponse({ ...issued, refreshToken }, request, state);
+  const cnf = confirmation(request, client, state);
+  return tokenResponse({ ...issued, refreshToken, cnf }, request, state);
 }
 
-async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+async function refresh(
+  request: ReceivedRequest,
+  client: ProvenClient,
+  state: ProviderState,
+): Promise<ProviderReply> {
   const { params } = request;
   const { grants, settings } = state;
   const refreshToken = params.get("refresh_token") ?? "";
@@ -66,14 +101,19 @@ async function refresh(request: ReceivedRequest, state: ProviderState): Promise<
         )
       : undefined;
   if (mistake !== undefined) return errorReply(mistake.error, mistake.description);
+  const jkt = active?.family.jkt;
+  if (jkt !== undefined && client.proof?.jkt !== jkt)
+    return errorReply("invalid_grant", "the refresh token is bound to another key");
   const spent = grants.spendRefreshToken(refreshToken, settings, state.now());
   if (typeof spent === "string") {
     const reply = errorReply("invalid_grant", spent);
     return isMadeUp(refreshToken) ? { ...reply, refusal: undefined } : reply;
   }
+  if (client.demand !== undefined) return client.demand;
   // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
   const issued = { grant: "refresh_token", family: spent.family, nonce: undefined } as const;
-  return tokenResponse({ ...issued, refreshToken: spent.successor }, request, state);
+  const cnf = confirmation(request, client, state);
+  return tokenResponse({ ...issued, refreshToken: spent.successor, cnf }, request, state);
 }
 
 /**
@@ -103,12 +143,17 @@ function consentMistake(
       };
 }
 
+interface Granted extends IssuedFor {
+  readonly refreshToken: string | undefined;
+  readonly cnf: Confirmation | undefined;
+}
+
 async function tokenResponse(
-  issued: IssuedFor & { readonly refreshToken: string | undefined },
+  issued: Granted,
   request: ReceivedRequest,
   state: ProviderState,
 ): Promise<ProviderReply> {
-  const { grant, family, refreshToken } = issued;
+  const { grant, family, refreshToken, cnf } = issued;
   const { settings, grants, hooks } = state;
   const { params } = request;
   const names = grant === "refresh_token" ? (["resource", "audience", "scope"] as const) : [];
@@ -119,10 +164,10 @@ async function tokenResponse(
   const scope = words(target.scope ?? granted)
     .filter((one) => !consented || words(granted).includes(one))
     .join(" ");
-  const accessToken = issueAccessToken({ family, params, target, scope }, state);
+  const accessToken = issueAccessToken({ family, params, target, scope, cnf }, state);
   const reply = {
     access_token: accessToken,
-    token_type: "Bearer",
+    token_type: cnf?.jkt === undefined ? "Bearer" : "DPoP",
     expires_in: settings.accessTokenSeconds,
     scope,
     id_token: grants.note("id_token", await idToken(issued, accessToken, state)),

@@ -2,6 +2,7 @@ import { isPublicKey, keysIn } from "./client-keys.js";
 import type { Fault, HoldOptions } from "./faults.js";
 import type { LogoutTokenOptions } from "./logout-tokens.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
+import type { TestProviderOptions } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 
 /** The expected kind of a value, in words and as a check. */
@@ -26,6 +27,10 @@ const TEXTS_OR_UNDEFINED: Expected = {
 const SUPPORT: Expected = {
   words: `"supported" or "ignored"`,
   fits: (value) => value === "supported" || value === "ignored",
+};
+const DEMAND: Expected = {
+  words: `"ignored", "supported" or "required"`,
+  fits: (value) => value === "required" || SUPPORT.fits(value),
 };
 const ADDRESS_OR_UNDEFINED: Expected = {
   words: "an absolute URL, or undefined",
@@ -151,7 +156,45 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
       return value === undefined || (TEXT.fits(teamId) && TEXT.fits(keyId));
     },
   },
+  signingAlg: {
+    words: '"RS256" or "PS256"',
+    fits: (value) => value === "RS256" || value === "PS256",
+  },
+  dpop: DEMAND,
+  dpopNonce: {
+    words: '"none", "always", "rotates" or "refresh"',
+    fits: (value) => ["none", "always", "rotates", "refresh"].includes(value as string),
+  },
+  dpopNonceSeconds: AMOUNT,
+  dpopNonceCheck: {
+    words: '"before-grant" or "after-grant"',
+    fits: (value) => value === "before-grant" || value === "after-grant",
+  },
+  dpopProofSeconds: AMOUNT,
+  dpopSigningAlgs: TEXTS,
+  dpopBoundRefreshTokens: TRUTH,
+  tlsClientAuth: {
+    words: "an object with `names` or with the list `selfSigned`, or undefined",
+    fits(value) {
+      const { names, selfSigned } = Object(value) as Readonly<Record<string, unknown>>;
+      return (
+        value === undefined || TEXTS.fits(selfSigned) || (RECORD.fits(names) && areNames(names))
+      );
+    },
+  },
+  certificateBoundTokens: DEMAND,
+  signedRequests: DEMAND,
+  signedResponses: DEMAND,
 };
+
+/** Without a name, any certificate of the authority would be the client's. */
+function areNames(names: unknown): boolean {
+  const known = ["subjectDn", "sanDns", "sanUri", "sanIp", "sanEmail"];
+  const entries = Object.entries(Object(names) as Readonly<Record<string, unknown>>);
+  return (
+    entries.length > 0 && entries.every(([name, value]) => known.includes(name) && TEXT.fits(value))
+  );
+}
 
 /** @throws TypeError */
 export function assertEndpoint(endpoint: Endpoint): void {
@@ -192,7 +235,17 @@ export function assertIssuerPath(path: unknown): void {
 }
 
 /** The options that are no settings. */
-const OTHER_OPTIONS = ["person", "people", "clock", "issuerPath"];
+const OTHER_OPTIONS = ["person", "people", "clock", "issuerPath", "tls", "mtlsAliases"];
+
+/** Returns how the provider encrypts. @throws TypeError */
+export function tlsOptions({ tls = false, mtlsAliases = false }: TlsOptions): Required<TlsOptions> {
+  assertValue("The option `tls`", tls, TRUTH);
+  assertValue("The option `mtlsAliases`", mtlsAliases, TRUTH);
+  if (mtlsAliases && !tls) throw new TypeError("The option `mtlsAliases` needs `tls: true`.");
+  return { tls, mtlsAliases };
+}
+
+type TlsOptions = Pick<TestProviderOptions, "tls" | "mtlsAliases">;
 
 /** @throws TypeError */
 export function assertOptions(given: object): void {

@@ -1,4 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import {
+  presentedCertificate,
+  type PresentedCertificate,
+} from "../certificates/presented-certificate.js";
 import { printable } from "./replies.js";
 
 export const ENDPOINTS = [
@@ -33,6 +37,8 @@ export interface ReceivedRequest {
   readonly params: URLSearchParams;
   /** When it arrived: milliseconds of the provider's clock. */
   readonly at: number;
+  /** The client's certificate; undefined: it has presented none. */
+  readonly certificate: PresentedCertificate | undefined;
 }
 
 /** A request body beyond this many bytes ends the connection. */
@@ -50,6 +56,7 @@ export async function receive(
   endpointAt: (path: string) => Endpoint | undefined,
   at: number,
 ): Promise<ReceivedRequest> {
+  const certificate = presentedCertificate(message);
   const body = await readBody(message);
   const url = message.url ?? "/";
   const mark = url.indexOf("?");
@@ -62,6 +69,7 @@ export async function receive(
     body,
     params: new URLSearchParams(isForm(message.headers) ? body : ""),
     at,
+    certificate,
   };
 }
 

@@ -1,7 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
+import { applicationEnv } from "./application-env.js";
+import { ProofCheck, proofRules } from "./dpop-proofs.js";
+import { ENDPOINT_PATHS, isOffered } from "./endpoint-paths.js";
 import { FaultBoard, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
 import { introspection } from "./introspection-endpoint.js";
@@ -15,7 +17,8 @@ import {
 import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
 import { PERSON_HEADER } from "./people.js";
 import type { PersonClaims } from "./people.js";
-import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
+import { work } from "./provider-endpoints.js";
+import { KitServer } from "./provider-servers.js";
 import { ProviderSessions } from "./provider-sessions.js";
 import { PushedRequests } from "./pushed-requests.js";
 import {
@@ -41,6 +44,7 @@ interface ProviderParts {
   readonly people: readonly PersonClaims[];
   readonly clock: MovableClock;
   readonly keys: SigningKeys;
+  readonly tls: { readonly tls: boolean; readonly mtlsAliases: boolean };
 }
 
 /** A provider on a socket of this process. */
@@ -56,22 +60,26 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly violations: string[] = [];
   readonly sessions = new ProviderSessions();
   person: PersonClaims;
+  readonly proofs: ProofCheck;
   issuer = "";
   base = "";
+  mtlsBase: string | undefined;
 
   mutateIdToken: ProviderHooks["mutateIdToken"] = undefined;
   tokenResponse: ProviderHooks["tokenResponse"] = undefined;
   authorizationResponse: ProviderHooks["authorizationResponse"] = undefined;
+  mutateResponseJwt: ProviderHooks["mutateResponseJwt"] = undefined;
   discoveryDocument: ProviderHooks["discoveryDocument"] = undefined;
   userinfoResponse: ProviderHooks["userinfoResponse"] = undefined;
 
   readonly clock: MovableClock;
-  readonly #server: Server;
+  readonly #server: KitServer;
+  /** For clients with a certificate; undefined: they use the other one. */
+  readonly #mtlsServer: KitServer | undefined;
   readonly #faults = new FaultBoard();
   /** Responses that a fault left open. */
   readonly #abandoned = new Set<ServerResponse>();
   readonly #cutOff = new WeakSet<ServerResponse>();
-  #port = 0;
 
   constructor(parts: ProviderParts) {
     this.settings = parts.settings;
@@ -79,18 +87,30 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.people = parts.people;
     this.keys = parts.keys;
     this.clock = parts.clock;
-    // Never closes an idle connection: on a busy machine it could close one that the application is
-    // about to use again.
-    this.#server = createServer({ keepAliveTimeout: 0 }, (message, response) => {
-      response.setHeader("Server", SERVER_HEADER);
-      this.#serve(message, response).catch((error: unknown) => {
-        // A client may leave early. Any other error is a mistake in a hook of the test, so it is a
-        // violation.
-        if (response.destroyed || !message.complete) return;
-        this.violations.push(`the provider failed: ${String(error)}`);
-        if (!response.headersSent)
-          send(response, errorReply("server_error", "the provider failed", { status: 500 }));
-      });
+    this.keys.algorithm = () => this.settings.signingAlg;
+    this.proofs = new ProofCheck(() => proofRules(this.settings), this.now);
+    const { tls, mtlsAliases } = parts.tls;
+    const listener = (message: IncomingMessage, response: ServerResponse) => {
+      this.#receive(message, response);
+    };
+    this.#server = new KitServer(
+      listener,
+      tls ? { requestsCertificates: !mtlsAliases } : undefined,
+    );
+    this.#mtlsServer = mtlsAliases
+      ? new KitServer(listener, { requestsCertificates: true })
+      : undefined;
+  }
+
+  #receive(message: IncomingMessage, response: ServerResponse): void {
+    response.setHeader("Server", SERVER_HEADER);
+    this.#serve(message, response).catch((error: unknown) => {
+      // A client may leave early. Any other error is a mistake in a hook of the test, so it is a
+      // violation.
+      if (response.destroyed || !message.complete) return;
+      this.violations.push(`the provider failed: ${String(error)}`);
+      if (!response.headersSent)
+        send(response, errorReply("server_error", "the provider failed", { status: 500 }));
     });
   }
 
@@ -107,21 +127,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   }
 
   get env(): TestProvider["env"] {
-    return {
-      IDP_ISSUER: this.issuer,
-      IDP_CLIENT_ID: this.clientId,
-      IDP_CLIENT_SECRET: this.settings.clientJwks === undefined ? this.clientSecret : "",
-      SECRET_KEY: "a fixed key, for tests and nowhere else",
-      SCOPE: this.settings.scopesSupported.join(" "),
-      // Empty means unset, and overrides a developer's .env.
-      BASE_URL: "",
-      IDP_DEBUG: "off",
-      IDP_ALLOWED_TENANTS: this.settings.tenant ?? "",
-      // Those that `idpauth provider` writes besides.
-      IDP_PRIVATE_KEY: "",
-      IDP_PUSHED_REQUESTS: "",
-      IDP_PROVIDERS: "",
-    };
+    return applicationEnv(this);
   }
 
   get signedIn(): Map<string, number> {
@@ -153,28 +159,23 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   async start(issuerPath: string): Promise<void> {
     await this.resume();
-    this.issuer = `http://127.0.0.1:${String(this.#port)}${issuerPath}`;
-    this.base = this.issuer.replace(/\/$/, "");
+    const withoutSlash = (address: string) => address.replace(/\/$/, "");
+    this.issuer = this.#server.origin + issuerPath;
+    this.base = withoutSlash(this.issuer);
+    if (this.#mtlsServer !== undefined)
+      this.mtlsBase = withoutSlash(this.#mtlsServer.origin + issuerPath);
   }
 
-  resume(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(this.#port, "127.0.0.1", () => {
-        this.#server.off("error", reject);
-        this.#port = (this.#server.address() as AddressInfo).port;
-        resolve();
-      });
-    });
+  async resume(): Promise<void> {
+    await Promise.all([this.#server.listen(), this.#mtlsServer?.listen()]);
   }
 
-  pause(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        resolve();
-      });
-      this.#server.closeAllConnections();
-    });
+  async pause(): Promise<void> {
+    await Promise.all([this.#server.close(), this.#mtlsServer?.close()]);
+  }
+
+  rotateDpopNonce(): void {
+    this.proofs.rotate();
   }
 
   async stop(): Promise<void> {

@@ -123,6 +123,8 @@ export class SigningKeys {
   #decoys: SigningKey[] = [];
   #published: { readonly value: unknown } | undefined;
   #kidless = false;
+  /** Asked anew for each signature. An RSA key can do both. */
+  algorithm: () => "RS256" | "PS256" = () => "RS256";
 
   private constructor(first: SigningKey) {
     this.#current = first;
@@ -177,19 +179,27 @@ export class SigningKeys {
     return this.#current.publicJwk;
   }
 
-  /** Returns whether the current key or a kept old one has signed this token with RS256. */
+  /** Returns whether the current key or a kept old one has signed this token. */
   hasSigned(token: string): boolean {
     const parts = /^([\w-]+\.[\w-]+)\.([\w-]+)$/.exec(token);
     const [, input = "", signed = ""] = parts ?? [];
     const [data, bytes] = [Buffer.from(input), Buffer.from(signed, "base64url")];
+    // The setting may have changed since.
+    const paddings = [constants.RSA_PKCS1_PADDING, constants.RSA_PKCS1_PSS_PADDING];
     return [this.#current, ...this.#old].some(({ privateKey }) =>
-      verify("sha256", data, createPublicKey(privateKey), bytes),
+      paddings.some((padding) =>
+        verify("sha256", data, { key: createPublicKey(privateKey), padding }, bytes),
+      ),
     );
   }
 
   /** The header that ID tokens get by default. */
   get header(): Record<string, unknown> {
-    return { alg: "RS256", typ: "JWT", ...(this.#kidless ? {} : { kid: this.#current.kid }) };
+    return {
+      alg: this.algorithm(),
+      typ: "JWT",
+      ...(this.#kidless ? {} : { kid: this.#current.kid }),
+    };
   }
 
   async rotate(options: { keepOld?: boolean; kid?: string } = {}): Promise<void> {
@@ -241,7 +251,7 @@ export class SigningKeys {
         ...publicJwk,
         ...(this.#kidless ? {} : { kid }),
         use: "sig",
-        alg: "RS256",
+        alg: this.algorithm(),
       })),
     };
   }

@@ -27,6 +27,18 @@ export interface TestProviderOptions extends Partial<ProviderSettings> {
    * option `tenant`.
    */
   readonly issuerPath?: string;
+  /**
+   * Whether the provider speaks TLS and asks each client for a certificate; default false. An
+   * authority of the kit, which exists in this process alone, issues the provider's certificate.
+   * While the provider runs, this process trusts it.
+   */
+  readonly tls?: boolean;
+  /**
+   * Whether the endpoints that take a client's certificate are on a second port, in the discovery
+   * document's `mtls_endpoint_aliases` (RFC 8705 section 5). The provider then asks for certificates
+   * there alone. Default false.
+   */
+  readonly mtlsAliases?: boolean;
 }
 
 /**
@@ -34,7 +46,10 @@ export interface TestProviderOptions extends Partial<ProviderSettings> {
  * hook.
  */
 export interface TestProvider extends ProviderHooks {
-  /** The issuer of the discovery document: `http://127.0.0.1:port` and the issuer path. */
+  /**
+   * The issuer of the discovery document: `http://127.0.0.1:port` (`https` with the option `tls`) and
+   * the issuer path.
+   */
   readonly issuer: string;
   /** The present value of `settings.clientId`. */
   readonly clientId: string;
@@ -99,6 +114,9 @@ export interface TestProvider extends ProviderHooks {
   introspect(token: string): Readonly<Record<string, unknown>>;
   /** Revokes every refresh token and access token issued so far. */
   revokeAll(): void;
+
+  /** Ends every DPoP nonce of now, so that the next proof that needs one is refused. */
+  rotateDpopNonce(): void;
 
   /**
    * Ends sessions at the provider and sends a logout token for each, if the setting
@@ -171,4 +189,10 @@ type EnvironmentName =
   | "IDP_ALLOWED_TENANTS"
   | "IDP_PRIVATE_KEY"
   | "IDP_PUSHED_REQUESTS"
+  | "IDP_DPOP"
+  | "IDP_CLIENT_CERTIFICATE"
+  | "IDP_CLIENT_CERTIFICATE_KEY"
+  | "IDP_SIGNED_REQUESTS"
+  | "IDP_RESPONSE_MODE"
+  | "IDP_FAPI"
   | "IDP_PROVIDERS";

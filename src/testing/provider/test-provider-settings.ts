@@ -1,4 +1,7 @@
 import type { Jwk } from "../../index.js";
+import type { RegisteredNames } from "../certificates/presented-certificate.js";
+import type { NonceDemand } from "./dpop-nonces.js";
+import { PROOF_ALGORITHMS } from "./dpop-proofs.js";
 
 /**
  * The provider's behaviour. You can change it while the provider runs; the next request uses the
@@ -138,6 +141,62 @@ export interface ProviderSettings {
         readonly keyId: string;
       }
     | undefined;
+  /** The algorithm of the provider's signatures; default `RS256`. */
+  signingAlg: "RS256" | "PS256";
+  /**
+   * Whether the provider binds tokens to a key (DPoP, RFC 9449). `ignored` (default): it doesn't
+   * support it. `supported`: a token request with a proof gets tokens of the type DPoP. `required`:
+   * any other token request is refused (`dpop_bound_access_tokens`).
+   */
+  dpop: "ignored" | "supported" | "required";
+  /**
+   * When a proof must have a nonce of the provider: never (`none`, default); always, and each nonce
+   * works once (`always`); always, and a nonce works until it rotates (`rotates`); only during a
+   * refresh, and each nonce works once (`refresh`).
+   */
+  dpopNonce: NonceDemand;
+  /** How long a nonce works that rotates; default 300. `rotateDpopNonce()` ends it at once. */
+  dpopNonceSeconds: number;
+  /**
+   * Whether the nonce is checked before the code or refresh token is spent (default), or afterwards,
+   * as some providers do: the repetition then finds it spent.
+   */
+  dpopNonceCheck: "before-grant" | "after-grant";
+  /** By how many seconds the `iat` of a proof may differ from the provider's clock; default 60. */
+  dpopProofSeconds: number;
+  /** Default ES256, PS256, EdDSA. */
+  dpopSigningAlgs: readonly string[];
+  /**
+   * Whether a refresh token works only with the key of its sign-in, as a public client's does (RFC
+   * 9449 section 5). Default false.
+   */
+  dpopBoundRefreshTokens: boolean;
+  /**
+   * How the client's certificate is registered, if it authenticates with one (RFC 8705), which needs
+   * the option `tls`. `names`: the kit's authority issued it (`tls_client_auth`). `selfSigned`: the
+   * certificates as PEM (`self_signed_tls_client_auth`). Undefined (default): it authenticates
+   * otherwise. `clientJwks` then only has the keys of signed requests.
+   */
+  tlsClientAuth:
+    { readonly names: RegisteredNames } | { readonly selfSigned: readonly string[] } | undefined;
+  /**
+   * Whether the provider binds access tokens to the client's certificate (RFC 8705 section 3), which
+   * needs the option `tls`. `ignored` (default): it doesn't. `supported`: if the client presents
+   * one. `required`: a token request without one is refused.
+   */
+  certificateBoundTokens: "ignored" | "supported" | "required";
+  /**
+   * Whether the parameters of an authorization request may be a JWT that a key of `clientJwks`
+   * signed (JAR, RFC 9101). Default `ignored`. `required`: they have to be
+   * (`require_signed_request_object`).
+   */
+  signedRequests: "ignored" | "supported" | "required";
+  /**
+   * Whether the provider signs authorization responses as a JWT (JARM), if the request has the
+   * `response_mode` `jwt`, `query.jwt` or `form_post.jwt`. Default `ignored`. `required`: any other
+   * mode is refused.
+   */
+  signedResponses: "ignored" | "supported" | "required";
 }
 
 /** Returns the settings of a provider that a test has not changed. */
@@ -175,5 +234,24 @@ export function defaultSettings(): ProviderSettings {
     frontchannelLogoutUri: undefined,
     frontchannelLogoutParams: ["iss", "sid"],
     apple: undefined,
+    ...assuranceSettings(),
   };
+}
+
+/** Without what high assurance demands. */
+function assuranceSettings() {
+  return {
+    signingAlg: "RS256",
+    dpop: "ignored",
+    dpopNonce: "none",
+    dpopNonceSeconds: 300,
+    dpopNonceCheck: "before-grant",
+    dpopProofSeconds: 60,
+    dpopSigningAlgs: PROOF_ALGORITHMS,
+    dpopBoundRefreshTokens: false,
+    tlsClientAuth: undefined,
+    certificateBoundTokens: "ignored",
+    signedRequests: "ignored",
+    signedResponses: "ignored",
+  } as const;
 }

@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import type { ProofCheck } from "./dpop-proofs.js";
 import type { Grants } from "./grants.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSessions } from "./provider-sessions.js";
@@ -42,6 +43,9 @@ export type MutatedIdToken =
       readonly claims?: JsonPart;
     };
 
+/** The JWT of an authorization response (JARM) before it is signed. */
+export type ResponseJwtDraft = Omit<IdTokenDraft, "grant">;
+
 /** Functions of a test that change the provider's responses. Undefined: no change. */
 export interface ProviderHooks {
   /**
@@ -57,6 +61,13 @@ export interface ProviderHooks {
     ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
   /** Changes the parameters of an authorization reply, in place. */
   authorizationResponse: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
+  /**
+   * Changes the JWT of an authorization response (JARM), as `mutateIdToken` does an ID token. Null:
+   * the response goes out without it, as plain parameters.
+   */
+  mutateResponseJwt:
+    | ((draft: ResponseJwtDraft) => MutatedIdToken | null | Promise<MutatedIdToken | null>)
+    | undefined;
   /** Changes the discovery document; returns as `tokenResponse` does. */
   discoveryDocument: ((document: Record<string, unknown>) => unknown) | undefined;
   /** Changes the userinfo reply; returns as `tokenResponse` does. */
@@ -81,6 +92,12 @@ export interface ProviderState {
   readonly hooks: ProviderHooks;
   readonly keys: SigningKeys;
   readonly grants: Grants;
+  /**
+   * The endpoints for clients with a certificate, as `base`; undefined: they are those of everyone.
+   */
+  readonly mtlsBase: string | undefined;
+  /** Checks proofs of DPoP. */
+  readonly proofs: ProofCheck;
   /** The `jti` of each client assertion. */
   readonly usedAssertions: Set<string>;
   /** The `sub` of each user whose first sign-in at Apple has been. */

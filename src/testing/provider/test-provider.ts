@@ -1,6 +1,6 @@
 import { RunningClock } from "../running-clock.js";
 import { TENANTS_PATH } from "./entra-tenants.js";
-import { assertIssuerPath, assertOptions, checkedSettings } from "./option-checks.js";
+import { assertIssuerPath, assertOptions, checkedSettings, tlsOptions } from "./option-checks.js";
 import { ADA } from "./people.js";
 import { RunningProvider } from "./running-provider.js";
 import { SigningKeys } from "./signing-keys.js";
@@ -13,8 +13,18 @@ export type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 export type { PersonClaims } from "./people.js";
 export type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 export type { ProviderSettings } from "./test-provider-settings.js";
-export type { IdTokenDraft, MutatedIdToken, ProviderHooks } from "./test-provider-state.js";
+export type {
+  IdTokenDraft,
+  MutatedIdToken,
+  ProviderHooks,
+  ResponseJwtDraft,
+} from "./test-provider-state.js";
 export type { Endpoint, ReceivedRequest } from "./received-requests.js";
+export type { NonceDemand } from "./dpop-nonces.js";
+export type {
+  PresentedCertificate,
+  RegisteredNames,
+} from "../certificates/presented-certificate.js";
 export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js";
 
 /**
@@ -27,7 +37,11 @@ export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js"
  * await provider.stop();
  */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
-  const { person, people = [], clock = new RunningClock(), ...others } = options;
+  const { person, people = [], clock = new RunningClock(), tls, mtlsAliases, ...others } = options;
+  const encryption = tlsOptions({
+    ...(tls !== undefined && { tls }),
+    ...(mtlsAliases !== undefined && { mtlsAliases }),
+  });
   const { issuerPath = others.tenant === undefined ? "" : TENANTS_PATH, ...settings } = others;
   assertOptions(settings);
   assertIssuerPath(issuerPath);
@@ -37,6 +51,7 @@ export async function startTestProvider(options: TestProviderOptions = {}): Prom
     people,
     clock,
     keys: await SigningKeys.shared(),
+    tls: encryption,
   });
   await provider.start(issuerPath);
   return provider;

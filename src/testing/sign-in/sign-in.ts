@@ -3,6 +3,7 @@ import {
   type BrowserResponse,
   type BrowserRequestOptions,
 } from "../browser/cookie-browser.js";
+import { isTlsOrigin } from "../certificates/tls-origins.js";
 import { isLoopback } from "../loopback-hostname.js";
 import { assertClaims, personHeaders, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/running-provider.js";
@@ -172,7 +173,8 @@ class Trip {
     let target = authorizationUrl;
     let headers: BrowserRequestOptions["headers"] = personHeaders(person);
     for (let round = 0; round < MAX_REDIRECTS; round += 1) {
-      if (target.protocol !== "http:" || !isLoopback(target.hostname)) {
+      const isHere = isLoopback(target.hostname);
+      if (!isHere || (target.protocol !== "http:" && !isTlsOrigin(target.origin))) {
         throw new SignInError(
           "provider",
           `the application sends users to ${target.origin}. Give it a provider that runs here: idpAuth({ env: provider.env }) with ` +
