@@ -21,6 +21,7 @@ export function lateProvider({ tasks, endpoints, ...options }: ProviderParts): P
     checkApiToken: async (spent, previous, request) =>
       (await load()).checkApiToken(spent, previous, request),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
+    verifyResponse: async (response) => (await load()).verifyResponse(response),
     // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),
     assertReadyToRefresh: (session, api) => loaded?.assertReadyToRefresh(session, api),

@@ -14,6 +14,7 @@ import { queryOf, single, type IdpRequest } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { fieldsIn, fieldsInForm, isTooLong, withSealed } from "./posted-callback.js";
+import { SIGNED_RESPONSE, unverifiedState } from "./signed-response.js";
 
 const CALLBACK = /^login-callback(?:\/([^/]+))?\/?$/;
 
@@ -69,17 +70,26 @@ interface Arrived {
 /** The provider's response. */
 interface Response {
   readonly fields: URLSearchParams;
+  /** Undefined: there is none, or there are several. */
+  readonly state: string | undefined;
   /** The address of the callback at an origin, with the response. */
   locationAt(origin: Origin): string;
   /** Whether the callback of this origin's own logins gets it by a redirect, too. */
   readonly isPosted: boolean;
 }
 
-function inQuery({ request, context, key }: Arrived): Response {
-  const fields = fieldsIn(new URLSearchParams(queryOf(request.target)));
+function inQuery({ request, context, key, registration }: Arrived): Response {
+  const query = new URLSearchParams(queryOf(request.target));
+  const { value: jwt, repeated } = single(query, SIGNED_RESPONSE);
+  // Of a provider from a source, only its own callback knows the mode.
+  const mode = registration?.settings.responseMode ?? (jwt === undefined ? "query" : "jwt");
+  const isSigned = mode === "jwt" && jwt !== undefined && !repeated;
+  const fields = isSigned ? new URLSearchParams({ [SIGNED_RESPONSE]: jwt }) : fieldsIn(query);
+  const state = isSigned && !isTooLong(fields) ? unverifiedState(jwt) : stateIn(fields);
   const path = `${context.settings.publicPath}login-callback${key === undefined ? "" : `/${key}`}`;
   return {
     fields,
+    state,
     locationAt: (origin) => `${origin}${path}?${fields.toString()}`,
     isPosted: false,
   };
@@ -92,19 +102,24 @@ async function inForm(
   const fields = await fieldsInForm(request, context, registration);
   return {
     fields,
+    state: stateIn(fields),
     locationAt: (origin) => `${origin}${withSealed(fields, { origin, context, registration })}`,
     isPosted: true,
   };
 }
 
+function stateIn(fields: URLSearchParams): string | undefined {
+  const { value, repeated } = single(fields, "state");
+  return repeated ? undefined : value;
+}
+
 async function sentOn(
   arrived: Arrived,
-  { fields, locationAt, isPosted }: Response,
+  { fields, state = "", locationAt, isPosted }: Response,
 ): Promise<Reply | undefined> {
   const { context, callbackOrigin, key } = arrived;
   const { settings, hosts, callbackStates } = context;
-  const { value: state = "", repeated } = single(fields, "state");
-  const place = repeated ? undefined : callbackStates.open(state, callbackOrigin);
+  const place = callbackStates.open(state, callbackOrigin);
   const isOwn = place === undefined && severalOrigins(settings)?.has(callbackOrigin) === true;
   if (isOwn && !isPosted) return undefined;
   const isFit = !isTooLong(fields) && (isOwn || place?.key === key);

@@ -190,11 +190,15 @@ export function failed({ context, login, hadCredentials }: Attempt, error: unkno
 }
 
 /**
- * The reply if the state belongs to no pending login of this browser.
+ * The reply if the state belongs to no pending login of this browser, or if there is none.
  *
  * @param login of this state, if it has expired or another request has finished it
  */
-export async function linkInvalid(callback: Callback, login?: PendingLogin): Promise<Reply> {
+export async function linkInvalid(
+  callback: Callback,
+  login?: PendingLogin,
+  reason: "state" | "response_missing" = "state",
+): Promise<Reply> {
   const {
     opened: { request, origin, session },
     context,
@@ -205,7 +209,7 @@ export async function linkInvalid(callback: Callback, login?: PendingLogin): Pro
     origin?.startsWith("https:") === true || request.header("x-forwarded-proto") === "https";
   // Only the framework's own sessions depend on what the framework sees.
   const isCookieLost = subjectSessions === undefined && isHttps && request.scheme === "http";
-  const line = reasonLine("callback_failed", "state");
+  const line = reasonLine("callback_failed", reason);
   const clocks = login === undefined ? [] : await clockWords(session, epochSeconds(clock));
   events.emit(
     "failure",
@@ -213,7 +217,7 @@ export async function linkInvalid(callback: Callback, login?: PendingLogin): Pro
       ...withoutUndefined({ provider: key }),
       during: "callback",
       kind: "refusal",
-      reason: "state",
+      reason,
     },
     {
       ...line,

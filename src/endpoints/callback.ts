@@ -6,11 +6,17 @@ import type { Reply } from "../http/reply.js";
 import { single } from "../http/request.js";
 import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { withoutUndefined } from "../record/without-undefined.js";
-import { linkInvalid, presentUser } from "./callback-endings.js";
+import {
+  linkInvalid,
+  presentUser,
+  type Callback,
+  type ProviderAnswer,
+} from "./callback-endings.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { finishLogin } from "./finish-login.js";
 import { postedCallback, responseOf } from "./posted-callback.js";
 import { RunningExchanges } from "./running-exchanges.js";
+import { signedAnswer } from "./signed-response.js";
 
 export type CallbackEndpoint = (opened: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
@@ -27,7 +33,12 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
     const callback = { opened, context, registration };
     try {
       if (request.method === "POST") return await postedCallback(callback);
-      const response = responseOf(opened, context, registration);
+      const isSigned = registration.settings.responseMode === "jwt";
+      const response = isSigned
+        ? await signedResponse(callback)
+        : responseOf(opened, context, registration);
+      // Anyone can write a query without a signature.
+      if (response === undefined) return await linkInvalid(callback, undefined, "response_missing");
       const { value: state, repeated } = single(response.query, "state");
       await session.read().catch((error: unknown) => {
         context.events.failed("callback", error, { provider: registration.key });
@@ -66,4 +77,18 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
       });
     }
   };
+}
+
+/**
+ * As {@link signedAnswer}. The session isn't read: a stranger's response costs a signature check
+ * alone, and uses up no login.
+ */
+async function signedResponse(callback: Callback): Promise<ProviderAnswer | undefined> {
+  try {
+    return await signedAnswer(callback);
+  } catch (error) {
+    const { context, registration } = callback;
+    context.events.failed("callback", error, { provider: registration.key });
+    throw error;
+  }
 }

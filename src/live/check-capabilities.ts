@@ -18,7 +18,10 @@ const OFFLINE_ACCESS = "offline_access";
 
 // Compares the capabilities in the discovery document with the settings. All functions are pure.
 
-export function flowFindings(document: Document): UnnamedFinding[] {
+export function flowFindings(
+  document: Document,
+  settings: Pick<Settings, "fapi">,
+): UnnamedFinding[] {
   const findings: UnnamedFinding[] = [];
   const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
@@ -35,7 +38,7 @@ export function flowFindings(document: Document): UnnamedFinding[] {
       ),
     );
   }
-  if (signingAlgorithms(document).length === 0) findings.push(liveCheck("E107"));
+  if (signingAlgorithms(document, settings).length === 0) findings.push(liveCheck("E107"));
   return findings;
 }
 

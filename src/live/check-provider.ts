@@ -206,7 +206,7 @@ export class ProviderCheck {
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
       this.#findings.push(
-        ...(await keyFindings(endpoints.jwks, signingAlgorithms(document), {
+        ...(await keyFindings(endpoints.jwks, signingAlgorithms(document, this.#settings), {
           http,
           timeout: this.#settings.httpTimeout,
         })),
@@ -238,7 +238,7 @@ export class ProviderCheck {
     this.#findings.push(
       ...endpoints.findings,
       ...logout.findings,
-      ...flowFindings(document),
+      ...flowFindings(document, this.#settings),
       ...requests.findings,
     );
     if (mayEncryptIdTokens(document)) this.#notSeen.push(ENCRYPTION);

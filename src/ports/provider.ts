@@ -140,6 +140,11 @@ export interface LogoutToken {
   readonly isUnusual?: true;
 }
 
+/** The parameters of an authorization response that count. */
+export type ResponseParameters = Readonly<
+  Partial<Record<"state" | "code" | "iss" | "error", string>>
+>;
+
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
 export interface ProviderFacts {
   /**
@@ -177,6 +182,13 @@ export interface Provider {
   authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress>;
   /** Creates the key of a login whose tokens are to be bound. Undefined: they are bearer tokens. */
   createDpopKey(): Promise<DpopKey | undefined>;
+  /**
+   * Verifies an authorization response that is a JWT (JARM), and returns its parameters.
+   *
+   * @throws ProviderRefusedError `response_…`: the JWT is invalid; ProviderUnavailableError: its key
+   *   cannot be fetched now, or is not published (`unknown_key`)
+   */
+  verifyResponse(response: string): Promise<ResponseParameters>;
   /** @throws ProviderUnavailableError while code exchanges back off */
   assertReadyToExchange(): void;
   /**

@@ -252,7 +252,7 @@ export function checkProviderSession(claims: IdInfo, now: EpochSeconds): void {
 }
 
 /** Whether a claim is a time in epoch seconds, until the year 9999. */
-function isDate(value: unknown): value is number {
+export function isDate(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= LAST_DATE_SECONDS;
 }
 

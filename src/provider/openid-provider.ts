@@ -273,3 +273,4 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     revoke: revocation.revoke,
   };
 }
+    verifyResponse: verification.verifyResponse,

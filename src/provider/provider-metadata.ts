@@ -4,7 +4,7 @@ import { quoted } from "../config/describe-value.js";
 import { isInternal, type Endpoints } from "../config/endpoints-kind.js";
 import type { SettingText } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
-import { SIGNING_ALGORITHMS } from "../config/signing-algorithms.js";
+import { profileAlgorithms, SIGNING_ALGORITHMS } from "../config/signing-algorithms.js";
 import { isTemplate } from "../config/tenant-issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
@@ -102,7 +102,8 @@ export function readDocument(
     scopes_supported: stringsOf(document["scopes_supported"]),
     grant_types_supported: stringsOf(document["grant_types_supported"]),
     prompt_values_supported: stringsOf(document["prompt_values_supported"]),
-    id_token_signing_alg_values_supported: signingAlgorithms(document),
+    id_token_signing_alg_values_supported: signingAlgorithms(document, settings),
+    authorization_signing_alg_values_supported: responseAlgorithms(document, settings),
     token_endpoint_auth_signing_alg_values_supported: stringsOf(
       document["token_endpoint_auth_signing_alg_values_supported"],
     ),
@@ -196,11 +197,28 @@ export function expectedIssuer(settings: TenantSettings): string {
  * Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces
  * none.
  */
-export function signingAlgorithms(document: Document): string[] {
-  const announced = stringsOf(document["id_token_signing_alg_values_supported"]);
+export function signingAlgorithms(document: Document, profile: Profile): string[] {
+  const announced = stringsOf(document["id_token_signing_alg_values_supported"]) ?? ["RS256"];
+  return accepted(announced, profile);
+}
+
+/**
+ * Returns those that it announces for authorization responses (JARM section 4). A list is optional:
+ * without one, they are those of ID tokens.
+ */
+export function responseAlgorithms(document: Document, profile: Profile): string[] {
+  const announced = stringsOf(document["authorization_signing_alg_values_supported"]);
   return announced === undefined
-    ? ["RS256"]
-    : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
+    ? signingAlgorithms(document, profile)
+    : accepted(announced, profile);
+}
+
+function accepted(announced: readonly string[], profile: Profile): string[] {
+  const known = SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
+  return profileAlgorithms(known, profile);
+/** The setting that can exclude algorithms. */
+type Profile = Pick<ProviderSettings, "fapi">;
+
 }
 
 /** Returns why an endpoint cannot be used, after its name; undefined for a usable one. */

@@ -1,7 +1,7 @@
 /** Whether the tokens of a sign-in, a refresh and a logout may be accepted. */
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import type { LogoutToken, RefreshRequest } from "../ports/provider.js";
+import type { LogoutToken, RefreshRequest, ResponseParameters } from "../ports/provider.js";
 import type { SpentRefresh } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { withoutUndefined } from "../record/without-undefined.js";
@@ -20,6 +20,7 @@ import type { Jwks } from "./key-fetches.js";
 import { verifyLogoutToken } from "./logout-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
+import { verifySignedResponse } from "./signed-responses.js";
 import { doubtInWords, type Doubt } from "./token-doubts.js";
 
 /** The tokens of a response. */
@@ -58,6 +59,8 @@ export interface TokenVerification {
   verifySignIn(check: SignInCheck): Promise<AcceptedIdToken>;
   /** Verifies the ID token of a refresh. */
   verifyRefresh(check: RefreshCheck): Promise<AcceptedIdToken>;
+  /** @throws ProviderRefusedError, ProviderUnavailableError as the port documents */
+  verifyResponse(response: string): Promise<ResponseParameters>;
   /** @throws ProviderRefusedError, ProviderUnavailableError as the port documents */
   verifyLogout(token: string): Promise<LogoutToken>;
 }
@@ -153,6 +156,15 @@ export function createTokenVerification(
     return verify({ metadata, tokens: spent, checkFlow, signal: request.signal });
   }
 
+  function verifyResponse(response: string): Promise<ResponseParameters> {
+    const expected = {
+      ...expectedClaims(),
+      metadata: () => discovery.current(),
+      newerMetadata: () => discovery.renewed(),
+    };
+    return verifySignedResponse(response, expected, jwks);
+  }
+
   async function verifyLogout(token: string): Promise<LogoutToken> {
     const { idTokenSignedResponseAlg: only } = settings;
     const expected = {
@@ -177,7 +189,7 @@ export function createTokenVerification(
     return { ...logout, onlySignedWith: algorithm, ...withoutUndefined({ isUnusual }) };
   }
 
-  return { bearerToken, verifySignIn, verifyRefresh, verifyLogout };
+  return { bearerToken, verifySignIn, verifyRefresh, verifyResponse, verifyLogout };
 }
 
 /** An ID token to check. */

@@ -204,6 +204,7 @@ export class ModelProvider {
     return {
       facts: () => Promise.resolve({ issuer: ISSUER, sendsIss: false, cancelled: "access_denied" }),
       logoutUrl: () => Promise.resolve(undefined),
+      verifyResponse: () => Promise.reject(new ProviderRefusedError("response_format")),
       verifyLogoutToken: (text) =>
         call(
           `keys for ${text}`,

@@ -178,7 +178,8 @@ describe("a signed request", () => {
   });
 
   it("keeps no more than its share of a key service: the others wait, or get 503", async () => {
-    const { promise: opened, resolve: open } = Promise.withResolvers<undefined>();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
     let running = 0;
     const sign: SignAssertion = async (...given) => {
       running += 1;
@@ -194,7 +195,7 @@ describe("a signed request", () => {
     const login = { redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER };
     const logins = Array.from({ length: 8 }, () => provider.authorizationUrl(login));
     await expect.poll(() => running).toBe(3);
-    open(undefined);
+    open();
     expect(await Promise.all(logins)).toHaveLength(8);
     expect(running).toBe(8);
   });
