@@ -1,4 +1,5 @@
 import * as oauth from "oauth4webapi";
+import { Agent, fetch as undiciFetch } from "undici";
 import type { TestProvider } from "../../src/testing/index.js";
 
 export const REDIRECT_URI = "http://127.0.0.1:1/callback";
@@ -10,16 +11,12 @@ export interface ClientParts {
   readonly dpop?: oauth.DPoPHandle;
   /** Sends requests, such as with a certificate. */
   readonly fetch?: typeof fetch;
-  /** The provider's clock. */
-  readonly skew?: number;
 }
 
 /** A client of a test provider, by oauth4webapi. */
 export interface AssuranceClient {
   readonly server: oauth.AuthorizationServer;
   readonly client: oauth.Client;
-  /** Options of each request. */
-  readonly options: object;
   /** The address of an authorization request. */
   address(parameters?: Readonly<Record<string, string>>): Promise<URL>;
   /** The parameters of the response to an authorization request. */
@@ -64,7 +61,6 @@ export async function assuranceClient(
   const made: AssuranceClient = {
     server: effective,
     client,
-    options: optionsOf(parts),
     async address(given = {}) {
       const url = new URL(server.authorization_endpoint ?? "");
       url.search = new URLSearchParams(await parametersOf(given)).toString();
@@ -79,7 +75,6 @@ export async function assuranceClient(
     redeem(code, others = {}) {
       const all = merged(others);
       const params = new URLSearchParams({ code, state: "s" });
-      // Skips its checks of the response, which are not what these tests are about.
       const checked = oauth.validateAuthResponse({ issuer: server.issuer }, client, params, "s");
       return oauth.authorizationCodeGrantRequest(
         effective,
@@ -106,7 +101,8 @@ export async function assuranceClient(
       );
     },
     userinfo(token, others = {}) {
-      return oauth.userInfoRequest(effective, client, token, optionsOf(merged(others)));
+      const own = optionsOf(merged(others)) as oauth.UserInfoRequestOptions;
+      return oauth.userInfoRequest(effective, client, token, own);
     },
   };
   return made;
@@ -116,6 +112,17 @@ export async function dpopHandle(client: oauth.Client): Promise<oauth.DPoPHandle
   return oauth.DPoP(client, await oauth.generateKeyPair("ES256"));
 }
 
-export async function json(responding: Response | Promise<Response>): Promise<Record<string, any>> {
-  return (await (await responding).json()) as Record<string, any>;
+export async function json(
+  responding: Response | Promise<Response>,
+): Promise<Record<string, unknown>> {
+  return (await (await responding).json()) as Record<string, unknown>;
+}
+
+/** Sends requests with this certificate. The kit's servers are trusted while they run. */
+export function fetchWith(certificate: { readonly cert: string; readonly key: string }) {
+  const { cert, key } = certificate;
+  const dispatcher = new Agent({ connect: { cert, key }, keepAliveTimeout: 1 });
+  const send = ((input: string, init: object) =>
+    undiciFetch(input, { ...init, dispatcher })) as unknown as typeof fetch;
+  return { fetch: send, close: () => dispatcher.close() };
 }

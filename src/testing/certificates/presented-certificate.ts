@@ -58,6 +58,7 @@ export function hasNames(cert: string, names: RegisteredNames): boolean {
 
 /** @param subject one part a line, the most significant first, which RFC 4514 writes last */
 function isSameName(subject: string, written: string): boolean {
-  const parts = written.split(/(?<!\\),\s*/).map((part) => part.replace(/\\(.)/g, "$1"));
-  return subject === parts.reverse().join("\n");
+  const parts = written.split(/(?<!\\),\s*/).reverse();
+  const unescaped = (part: string) => part.replace(/\\(.)/g, "$1");
+  return unescaped(subject) === unescaped(parts.join("\n"));
 }
