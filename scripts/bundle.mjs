@@ -49,8 +49,8 @@ const CHUNKS = [
     "core",
     /^(?:[^/]+$|auth\/(?!event-streams)|(?:access|application|config|events|guard|http|node-http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests|session-stream|event-text)|pages\/(?!locales\/(?!en\.)|(?:chooser|common|error|landing|organization|other-user|popup|sessions)-pages?\.|style\.)|endpoints\/(?!(?:apex-callback|backchannel-logout|debug|events|frontchannel-logout|landing-page|logout-at-provider|organization|page-endpoints|popup|posted-email|posted-form|provider-chooser|session-list)\.))/,
   ],
-  // The first use loads it.
-  ["provider", /^provider\//],
+  // The first use loads it. Keys of tokens and certificates of clients are loaded where they're set.
+  ["provider", /^provider\/(?!certificates\/|dpop\/)/],
   [
     "apis-over-node",
     /^apis\/(?:fetch-api-stream|proxy-over-node|undici-transport|api-connections|arriving-response|idle-timer|outlive-write-errors|request-bodies|web-responses|websocket)\.ts$/,

@@ -67,7 +67,7 @@ export const RULES = {
   // elsewhere.
   "src/provider/dpop": {
     folders: BASE,
-    packages: ["oauth4webapi", "jose"],
+    packages: ["oauth4webapi", "jose", "jose/jwt/sign"],
     builtins: true,
   },
   "src/provider/certificates": {
@@ -76,20 +76,28 @@ export const RULES = {
     builtins: true,
   },
   "src/provider": {
-    folders: [...BASE, "src/config", "src/events", "src/keys", "src/work"],
+    folders: [
+      ...[...BASE, "src/config", "src/events", "src/keys", "src/work"],
+      ...["src/provider/certificates", "src/provider/dpop"],
+    ],
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
   "src/sessions": { folders: [...BASE, "src/work"], packages: [], builtins: true },
   // The checks that ask a provider: `idpauth check --live`, and `auth.checkProvider`.
   "src/live": {
-    folders: [...BASE, "src/config", "src/events", "src/provider", "src/sessions"],
+    folders: [
+      ...[...BASE, "src/config", "src/events", "src/provider", "src/provider/certificates"],
+      ...["src/sessions", "src/work"],
+    ],
     packages: [],
     builtins: true,
   },
   // The composition loads it when the application has a source of providers.
   "src/tenants": {
-    folders: [...BASE, "src/config", "src/events", "src/live", "src/provider", "src/work"],
+    folders: [
+      ...[...BASE, "src/config", "src/events", "src/keys", "src/live", "src/provider", "src/work"],
+    ],
     packages: ["undici"],
     builtins: true,
   },
@@ -113,7 +121,7 @@ export const RULES = {
   "src/apis": {
     folders: [
       ...[...BASE, "src/access", "src/config", "src/events", "src/guard", "src/pages"],
-      "src/work",
+      ...["src/provider/certificates", "src/provider/dpop", "src/work"],
     ],
     packages: ["undici"],
     builtins: true,
@@ -151,6 +159,7 @@ export const RULES = {
       ...[
         "src/pages",
         "src/provider",
+        "src/provider/certificates",
         "src/sessions",
         "src/stores",
         "src/stores/memory",

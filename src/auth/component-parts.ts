@@ -37,6 +37,12 @@ export interface ProviderParts {
   /** Loads what tells its endpoints from those of other providers. Undefined: there is one. */
   readonly endpoints: (() => Promise<OwnEndpoints | undefined>) | undefined;
   readonly fetch?: typeof globalThis.fetch;
+  /**
+   * Shows the client's certificate, by the rules of a provider from a source. Default: connections
+   * of its own, if it has a certificate.
+   */
+  readonly certified?: typeof globalThis.fetch;
+  readonly shutdown: Shutdown;
   /** Whether an address of the provider's document may be used. Default: any. */
   readonly allows?: (address: URL) => boolean;
 }

@@ -3,17 +3,31 @@ import { lazily } from "../work/lazily.js";
 import type { ProviderParts } from "./component-parts.js";
 
 const loadProvider = lazily(() => import("../provider/openid-provider.js"));
+/** Loaded where a client has a certificate. */
+const loadCertified = lazily(() => import("../provider/certificates/certified-requests.js"));
 
 /**
  * Returns the OpenID provider. Its libraries take longer to load than the rest of the package, so
  * importing the package does not load them. Creating the provider begins to, and a request that
  * comes earlier waits.
  */
-export function lateProvider({ tasks, endpoints, ...options }: ProviderParts): Provider {
+export function lateProvider({ tasks, endpoints, shutdown, ...options }: ProviderParts): Provider {
   let loaded: Provider | undefined;
+  const certified = lazily(async () => {
+    if (options.settings.clientCertificate === null) return undefined;
+    if (options.certified !== undefined) return options.certified;
+    const { createCertifiedRequests } = await loadCertified();
+    const requests = createCertifiedRequests(options.settings);
+    shutdown.atEnd(requests.release);
+    return requests.fetch;
+  });
   const load = lazily(async () => {
-    const [{ createOpenIdProvider }, own] = await Promise.all([loadProvider(), endpoints?.()]);
-    return (loaded = createOpenIdProvider({ ...options, endpoints: own }));
+    const [{ createOpenIdProvider }, own, sends] = await Promise.all([
+      loadProvider(),
+      endpoints?.(),
+      certified(),
+    ]);
+    return (loaded = createOpenIdProvider({ ...options, endpoints: own, certified: sends }));
   });
   tasks.add(load());
   return {
@@ -21,6 +35,7 @@ export function lateProvider({ tasks, endpoints, ...options }: ProviderParts): P
     checkApiToken: async (spent, previous, request) =>
       (await load()).checkApiToken(spent, previous, request),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
+    createDpopKey: async () => (await load()).createDpopKey(),
     verifyResponse: async (response) => (await load()).verifyResponse(response),
     // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),

@@ -88,10 +88,20 @@ export function lateSource(
       public: createTenantFetch({ internalHosts }),
       private: createTenantFetch({ internalHosts, allowPrivateNetwork: true }),
     };
+    /** Weak, since a provider that is forgotten or changed needs its connections no more. */
+    const certified = new Set<WeakRef<TenantFetch>>();
     shutdown.atEnd(() => {
       networks.public.close();
       networks.private.close();
+      for (const one of certified) one.deref()?.close();
     });
+    const certifiedFor = (provider: SourcedProvider): TenantFetch | undefined => {
+      const one = networkOf(provider).certified(provider.settings);
+      if (one === undefined) return undefined;
+      for (const known of certified) if (known.deref() === undefined) certified.delete(known);
+      certified.add(new WeakRef(one));
+      return one;
+    };
     networkOf = ({ allowPrivateNetwork }) => networks[allowPrivateNetwork ? "private" : "public"];
     return (loaded = createSourcedRegistrations({
       source,
@@ -102,7 +112,10 @@ export function lateSource(
         const { fetch, ...network } = networkOf(configured);
         // An endpoint of our own, such as the logout, would be a click of our own page.
         const allows = (address: URL) => network.allows(address) && !isOwn(address.origin);
-        const registration = create(configured, { fetch, allows, sourceKey: key });
+        const own = certifiedFor(configured);
+        // What is called keeps `own`, and with it what the shutdown finds.
+        const certified = own && ((...request: Parameters<typeof fetch>) => own.fetch(...request));
+        const registration = create(configured, { fetch, certified, allows, sourceKey: key });
         return emailDomains === null
           ? registration
           : { ...registration, provider: withEmailDomains(registration.provider, emailDomains) };

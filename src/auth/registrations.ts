@@ -17,6 +17,8 @@ const loadEndpointOwners = lazily(() => import("../provider/endpoint-owners.js")
 /** What a registration has besides what its provider's settings say. */
 export interface RegistrationExtras {
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Shows the client's certificate. Default: connections of its own, if it has one. */
+  readonly certified?: typeof globalThis.fetch | undefined;
   /** Whether an address of the provider's document may be used. Default: any. */
   readonly allows?: (address: URL) => boolean;
   /** Loads what tells its endpoints from those of other providers. */
@@ -34,7 +36,7 @@ export interface Registrations {
 
 export function createRegistrations(
   { providers, apis }: CheckedSettings,
-  { options, clock, events, createProvider, rules }: ComponentParts<never>,
+  { options, clock, events, createProvider, rules, shutdown }: ComponentParts<never>,
   { tasks, own }: RegistrationParts,
 ): Registrations {
   const loadOwners = lazily(async () =>
@@ -45,7 +47,7 @@ export function createRegistrations(
 
   function create(
     { key, name, icon, names, settings }: ConfiguredProvider,
-    { sourceKey, endpoints, fetch, allows }: RegistrationExtras,
+    { sourceKey, endpoints, fetch, certified, allows }: RegistrationExtras,
   ): EndpointRegistration {
     const client = {
       issuer: settings.issuer,
@@ -67,7 +69,8 @@ export function createRegistrations(
         endpoints,
         targets: targetsAt(apis.values(), key),
         tasks,
-        ...withoutUndefined({ fetch, allows }),
+        shutdown,
+        ...withoutUndefined({ fetch, certified, allows }),
       }),
       takeExchangeSlot: exchangeSlots(isSourced),
       takePushSlot: pushSlots(isSourced),

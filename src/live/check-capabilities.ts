@@ -4,12 +4,9 @@ import type { Settings } from "../config/read-settings.js";
 import { type SettingNames, type SettingText, textWith } from "../config/setting-names.js";
 import type { TokenTarget } from "../ports/provider.js";
 import { furtherParameters, loginScopes, refreshDoubt } from "../provider/authorization-request.js";
-import {
-  endpointProblem,
-  signingAlgorithms,
-  stringsOf,
-  type Document,
-} from "../provider/provider-metadata.js";
+import { authenticationMethod } from "../provider/client-authentication.js";
+import { withEndpointsInUse, type Document } from "../provider/endpoints-in-use.js";
+import { endpointProblem, signingAlgorithms, stringsOf } from "../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";
@@ -58,10 +55,10 @@ export function checkRequests(
 } {
   const findings = document["require_signed_request_object"] === true ? [liveCheck("E114")] : [];
   const isRequired = document["require_pushed_authorization_requests"] === true;
-  const { pushedRequests, providerMetadata } = settings;
+  const { pushedRequests } = settings;
   if (pushedRequests !== "always" && !isRequired) return { fact: "plain", findings };
   const name = "pushed_authorization_request_endpoint";
-  const problem = endpointProblem(name, { ...document, ...providerMetadata }[name], settings);
+  const problem = endpointProblem(name, withEndpointsInUse(document, settings)[name], settings);
   if (problem === undefined) return { fact: "pushed", findings };
   const why = ({ label }: SettingNames) =>
     isRequired
@@ -227,19 +224,18 @@ const KEY_METHOD: SettingText = ({ env }) =>
  */
 export function authMethodFindings(
   document: Document,
-  { tokenEndpointAuthMethod, privateKey, appleTeamId }: Settings,
+  settings: Settings,
   isAccepted: boolean,
 ): UnnamedFinding[] {
   const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
-  const hasSecret = privateKey === null || appleTeamId !== null;
-  const method = hasSecret ? tokenEndpointAuthMethod : "private_key_jwt";
+  const method = authenticationMethod(settings);
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which =
     announced === undefined
       ? "doesn't advertise any method, which means `client_secret_basic`"
       : "advertises other methods";
-  if (!hasSecret)
+  if (method === "private_key_jwt")
     return [
       liveCheck(
         "W105",
@@ -252,7 +248,7 @@ export function authMethodFindings(
     liveCheck(
       "W105",
       ({ label }) =>
-        `${label("tokenEndpointAuthMethod")} is \`${tokenEndpointAuthMethod}\`, but the provider ${which}.`,
+        `${label("tokenEndpointAuthMethod")} is \`${method}\`, but the provider ${which}.`,
     ),
   ];
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../clock.js";
+import { authenticatesByTls } from "../config/check-certificates.js";
 import type { UnnamedFinding } from "../config/findings.js";
-import type { Settings } from "../config/read-settings.js";
+import type { SettingName, Settings } from "../config/read-settings.js";
 import type { SettingNames, SettingText } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { Provider } from "../ports/provider.js";
 import { asksForRetry } from "../provider/back-off.js";
-import { authenticationInWords } from "../provider/client-authentication.js";
+import { authenticationInWords, authenticationMethod } from "../provider/client-authentication.js";
 import { withDeadline } from "../provider/http-to-provider.js";
 import { asksToTryLater } from "../provider/response-meaning.js";
 import { failureOf } from "./explain-connection-error.js";
@@ -58,12 +59,18 @@ const KEY_REMEDY: SettingText = ({ env }) =>
   `Compare ${env("clientId")} with the client's registration at the provider, and register the public half of the first key in ${env("privateKey")}. ` +
   `If both are correct, the provider may expect another \`aud\`: set ${env("clientAssertionAudience")}.`;
 
+const CERTIFICATE_REMEDY: SettingText = ({ env }) =>
+  `Compare ${env("clientId")} with the client's registration at the provider, and the certificate in ${env("clientCertificate")} with what is registered: its subject for \`tls_client_auth\`, its key for \`self_signed_tls_client_auth\`. ` +
+  `The provider must also trust who issued it, unless ${env("tokenEndpointAuthMethod")} is \`self_signed_tls_client_auth\`.`;
+
 const APPLE_REMEDY: SettingText = ({ env }) =>
   `Compare ${env("clientId")} (the Services ID), ${env("appleTeamId")}, ${env("appleKeyId")} and ${env("privateKey")} with your account at Apple.`;
 
 /** Undefined: the client has a secret, and the check's own remedy is right. */
-function keyRemedy({ privateKey, appleTeamId }: Settings): SettingText | undefined {
+function keyRemedy(settings: Settings): SettingText | undefined {
+  const { privateKey, appleTeamId, tokenEndpointAuthMethod } = settings;
   if (appleTeamId !== null) return APPLE_REMEDY;
+  if (authenticatesByTls(tokenEndpointAuthMethod)) return CERTIFICATE_REMEDY;
   return privateKey === null ? undefined : KEY_REMEDY;
 }
 
@@ -166,14 +173,21 @@ async function refusalOf({
   }
 }
 
+/** The setting that the client authenticates with. */
+function credentialOf(settings: Settings): SettingName {
+  if (settings.appleTeamId !== null) return "privateKey";
+  const method = authenticationMethod(settings);
+  if (method === "private_key_jwt") return "privateKey";
+  return authenticatesByTls(method) ? "clientCertificate" : "clientSecret";
+}
+
 function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): ClientResult {
   if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
   // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with
   // status 401.
   if (reason === "invalid_client" || status === 401) {
-    const hasSecret = settings.privateKey === null;
     const message = (names: SettingNames) =>
-      `The token endpoint refuses ${names.label("clientId")} with ${names.label(hasSecret ? "clientSecret" : "privateKey")} (${reason}). ` +
+      `The token endpoint refuses ${names.label("clientId")} with ${names.label(credentialOf(settings))} (${reason}). ` +
       `The client authenticates with ${authenticationInWords(settings, names)}.`;
     return {
       fact: "refused",

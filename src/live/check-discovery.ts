@@ -10,12 +10,13 @@ import {
   redirectTarget,
   WELL_KNOWN,
 } from "../provider/discovery-request.js";
+import type { Document } from "../provider/endpoints-in-use.js";
 import {
   jsonObject,
   type ProviderHttp,
   type ProviderResponse,
 } from "../provider/http-to-provider.js";
-import { expectedIssuer, type Document } from "../provider/provider-metadata.js";
+import { expectedIssuer } from "../provider/provider-metadata.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";

@@ -1,7 +1,8 @@
 import type { Endpoints } from "../config/endpoints-kind.js";
 import type { UnnamedFinding } from "../config/findings.js";
 import type { Settings } from "../config/read-settings.js";
-import { endpointProblem, usableEndpoint, type Document } from "../provider/provider-metadata.js";
+import { withEndpointsInUse, type Document } from "../provider/endpoints-in-use.js";
+import { endpointProblem, usableEndpoint } from "../provider/provider-metadata.js";
 import { liveCheck } from "./live-check-table.js";
 import type { EndpointFacts } from "./live-facts.js";
 import { shownAddress } from "./message-parts.js";
@@ -14,8 +15,7 @@ export function checkEndpoints(
   announced: Document,
   settings: Settings,
 ): { readonly facts: EndpointFacts; readonly findings: readonly UnnamedFinding[] } {
-  // As in the application: the setting replaces endpoints of the document.
-  const document: Document = { ...announced, ...settings.providerMetadata };
+  const document = withEndpointsInUse(announced, settings);
   const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings) ?? null;
   const facts = {
     authorization: usable("authorization_endpoint"),

@@ -2,7 +2,7 @@ import type { UnnamedFinding } from "../config/findings.js";
 import { ownLogoutAddress } from "../config/provider-profiles.js";
 import type { SettingName, Settings } from "../config/read-settings.js";
 import type { SettingText } from "../config/setting-names.js";
-import type { Document } from "../provider/provider-metadata.js";
+import type { Document } from "../provider/endpoints-in-use.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LogoutFacts } from "./live-facts.js";
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.js";
+import { certificateFindings } from "../config/check-certificates.js";
 import { named, type UnnamedFinding } from "../config/findings.js";
 import type { SettingName, Settings } from "../config/read-settings.js";
 import {
@@ -10,9 +11,11 @@ import {
 import { ProviderUnavailableError, type Finding } from "../errors.js";
 import { EventHub } from "../events/event-hub.js";
 import type { Provider, TokenTarget } from "../ports/provider.js";
+import type { Document } from "../provider/endpoints-in-use.js";
 import { createProviderHttp, type ProviderHttp } from "../provider/http-to-provider.js";
 import { createOpenIdProvider } from "../provider/openid-provider.js";
-import { signingAlgorithms, type Document } from "../provider/provider-metadata.js";
+import { signingAlgorithms } from "../provider/provider-metadata.js";
+import { lazily } from "../work/lazily.js";
 import {
   announcesIss,
   authMethodFindings,
@@ -55,6 +58,8 @@ export interface ProviderIo {
   /** This machine's clock. The provider's clock is compared with it. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;
+  /** Shows the client's certificate. Default: connections of its own, if it has one. */
+  readonly certified?: typeof fetch | undefined;
   readonly navigate: Navigate;
 }
 
@@ -100,6 +105,20 @@ export function tellsOfRefreshTokens({ facts, findings }: ProviderResult): boole
   return facts.refreshToken === "expected" || findings.some(({ code }) => code === "W103");
 }
 
+const loadCertified = lazily(() => import("../provider/certificates/certified-requests.js"));
+
+/** Leaves a certificate out that the startup checks refuse, as if it were a refused setting. */
+function withUsableCertificate({
+  settings,
+  refused,
+}: ProviderTarget): Pick<ProviderTarget, "settings" | "refused"> {
+  if (certificateFindings(settings).length === 0) return { settings, refused };
+  return {
+    settings: { ...settings, clientCertificate: null, clientCertificateKey: null },
+    refused: new Set([...refused, "clientCertificate"] as const),
+  };
+}
+
 /** How the run sends requests. */
 interface Requests {
   /** Whether the document's issuer is the configured one. */
@@ -119,6 +138,7 @@ export class ProviderCheck {
   #document: Document | undefined;
   #exchanges: readonly Exchange[] = [];
   readonly #target: ProviderTarget;
+  readonly #refused: ReadonlySet<SettingName>;
   readonly #settings: Settings;
   readonly #targets: readonly TokenTarget[];
   readonly #io: ProviderIo;
@@ -126,7 +146,9 @@ export class ProviderCheck {
 
   constructor({ target, io, progress = () => undefined }: ProviderCheckOptions) {
     this.#target = target;
-    this.#settings = target.settings;
+    const { settings, refused } = withUsableCertificate(target);
+    this.#settings = settings;
+    this.#refused = refused;
     this.#targets = target.targets;
     this.#io = io;
     this.#progress = progress;
@@ -150,7 +172,7 @@ export class ProviderCheck {
   }
 
   #lacks(...names: SettingName[]): boolean {
-    return names.some((name) => this.#target.refused.has(name));
+    return names.some((name) => this.#refused.has(name));
   }
 
   /** Adds the facts that depend on the settings only. */
@@ -261,8 +283,10 @@ export class ProviderCheck {
   }
 
   /** Checks client and redirect URI, with the code that the application runs. */
-  async #probes(tokenEndpoint: string, { fetch, exchanges }: TimedFetch): Promise<void> {
+  async #probes(tokenEndpoint: string, { fetch, also, exchanges }: TimedFetch): Promise<void> {
     const { clock } = this.#io;
+    const shown = await this.#certified();
+    const certified = shown && also(shown);
     const events = new EventHub(() => undefined, clock);
     // No sign-in finishes here, so a missing userinfo endpoint, which E105 reports, must not end
     // the check.
@@ -272,6 +296,7 @@ export class ProviderCheck {
         clock,
         events,
         fetch,
+        certified,
         // The redirect URI is checked with the scopes and resources that a login sends.
         targets: this.#targets,
       });
@@ -285,6 +310,12 @@ export class ProviderCheck {
     await this.#redirectUri(provider);
   }
 
+  async #certified(): Promise<typeof fetch | undefined> {
+    if (this.#settings.clientCertificate === null) return undefined;
+    const { certified } = this.#io;
+    return certified ?? (await loadCertified()).createCertifiedRequests(this.#settings).fetch;
+  }
+
   /** Checks whether the provider accepts the client. */
   async #client(probe: Omit<ClientQuestion, "settings" | "clock">): Promise<void> {
     if (
@@ -293,6 +324,8 @@ export class ProviderCheck {
         "clientSecret",
         "privateKey",
         "certificate",
+        "clientCertificate",
+        "clientCertificateKey",
         "tokenEndpointAuthMethod",
         "appleTeamId",
         "appleKeyId",

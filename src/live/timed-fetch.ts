@@ -17,17 +17,19 @@ export interface Exchange {
 
 export interface TimedFetch {
   readonly fetch: typeof globalThis.fetch;
+  /** Returns another fetch function, whose requests are recorded with these. */
+  readonly also: (fetch: typeof globalThis.fetch) => typeof globalThis.fetch;
   readonly exchanges: readonly Exchange[];
 }
 
 /** Returns a fetch function that records the times of each request. It records no content. */
 export function timedFetch(fetch: typeof globalThis.fetch, clock: Clock): TimedFetch {
   const exchanges: Exchange[] = [];
-  return {
-    exchanges,
-    async fetch(input, init) {
+  const timed =
+    (send: typeof globalThis.fetch): typeof globalThis.fetch =>
+    async (input, init) => {
       const sentAt = clock.now();
-      const response = await fetch(input, init);
+      const response = await send(input, init);
       const { headers } = response;
       exchanges.push({
         method: init?.method ?? "GET",
@@ -39,6 +41,6 @@ export function timedFetch(fetch: typeof globalThis.fetch, clock: Clock): TimedF
         receivedAt: clock.now(),
       });
       return response;
-    },
-  };
+    };
+  return { exchanges, fetch: timed(fetch), also: timed };
 }

@@ -83,6 +83,16 @@ const IN_WORDS = {
     "`self_signed_tls_client_auth` (the certificate of its connection, known by its key)",
 };
 
+/** Returns the method that the client is registered with (OpenID Connect Core section 9). */
+export function authenticationMethod({
+  tokenEndpointAuthMethod: method,
+  privateKey,
+  appleTeamId,
+}: ProviderSettings): ProviderSettings["tokenEndpointAuthMethod"] | "private_key_jwt" {
+  const isKey = privateKey !== null && appleTeamId === null && !authenticatesByTls(method);
+  return isKey ? "private_key_jwt" : method;
+}
+
 /** Describes the configured method for a log line or a finding. */
 export function authenticationInWords(
   { tokenEndpointAuthMethod, privateKey, appleTeamId }: ProviderSettings,

@@ -10,7 +10,7 @@ import { parseUrl } from "../http/redirects.js";
 /** What the owners know of a provider: its endpoints, and which of them its settings name. */
 export interface OwnedEndpoints {
   readonly issuer: string;
-  readonly metadata: Endpoints;
+  readonly metadata: Endpoints & { readonly replaced_endpoints?: readonly string[] };
   /** IDP_PROVIDER_METADATA: the operator's own words count, whosever endpoint it is. */
   readonly providerMetadata: Endpoints;
 }
@@ -51,7 +51,12 @@ export function createEndpointOwners(
     if (own === undefined) return undefined;
     for (const [owner, other] of known) {
       if (owner === key || own.issuer === other.issuer) continue;
-      const theirs = new Set(ENDPOINT_NAMES.flatMap((name) => addressOf(other.metadata[name])));
+      const theirs = new Set(
+        [
+          ...ENDPOINT_NAMES.map((name) => other.metadata[name]),
+          ...(other.metadata.replaced_endpoints ?? []),
+        ].flatMap(addressOf),
+      );
       const name = ENDPOINT_NAMES.find(
         (name) =>
           own.providerMetadata[name] === undefined &&

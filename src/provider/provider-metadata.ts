@@ -12,6 +12,13 @@ import { parseUrl } from "../http/redirects.js";
 import { tenantsOf, type TenantSettings } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
 import { documentSource, type DocumentSettings } from "./discovery-request.js";
+import {
+  replacedEndpoints,
+  showsCertificate,
+  withEndpointsInUse,
+  type Document,
+  type EndpointSettings,
+} from "./endpoints-in-use.js";
 import { ADDRESS_REFUSED, jsonObject, type ProviderResponse } from "./http-to-provider.js";
 
 /**
@@ -25,10 +32,9 @@ export interface ProviderMetadata extends AuthorizationServer {
   /** The accepted (asymmetric) algorithms for ID tokens; default RS256. */
   readonly id_token_signing_alg_values_supported: string[];
   readonly prompt_values_supported?: string[];
+  /** The ordinary addresses of endpoints whose aliases are used (RFC 8705 section 5). */
+  readonly replaced_endpoints: string[];
 }
-
-/** A discovery document, of which nothing is checked. */
-export type Document = Readonly<Record<string, unknown>>;
 
 /** The settings that decide whether requests may be unencrypted. */
 interface HttpSettings {
@@ -43,7 +49,8 @@ export function allowsHttp({ issuer, debug }: HttpSettings): boolean {
 }
 
 /** The settings that decide which endpoints may be unencrypted. */
-interface Addresses extends HttpSettings, DocumentSettings {}
+interface Addresses
+  extends HttpSettings, DocumentSettings, Pick<EndpointSettings, "clientCertificate"> {}
 
 /**
  * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, if
@@ -76,8 +83,9 @@ export function readDocument(
 ): ProviderMetadata {
   const document = documentOf(response, documentSource(settings).setting, misconfiguredAs);
   assertIssuer(document["issuer"], settings, misconfiguredAs);
+  const addresses = withEndpointsInUse(document, settings);
   const usable = (name: keyof Endpoints): string | undefined => {
-    const endpoint = usableEndpoint(name, document, settings);
+    const endpoint = usableEndpoint(name, addresses, settings);
     if (endpoint === undefined || allows(new URL(endpoint))) return endpoint;
     throw misconfiguredAs(
       ADDRESS_REFUSED,
@@ -92,6 +100,7 @@ export function readDocument(
   };
   return {
     issuer: settings.issuer,
+    replaced_endpoints: replacedEndpoints(document, settings),
     authorization_endpoint: required("authorization_endpoint"),
     token_endpoint: required("token_endpoint"),
     jwks_uri: required("jwks_uri"),
@@ -123,15 +132,15 @@ export function readDocument(
 }
 
 /**
- * Returns an endpoint that idpauth may use: that of the setting, otherwise that of the discovery
- * document.
+ * Returns an endpoint that idpauth may use.
+ * @param document with the endpoints in use
  */
 export function usableEndpoint(
   name: keyof Endpoints,
   document: Document,
-  settings: Addresses & { readonly providerMetadata: Endpoints },
+  settings: Addresses,
 ): string | undefined {
-  const endpoint = settings.providerMetadata[name] ?? document[name];
+  const endpoint = document[name];
   return endpointProblem(name, endpoint, settings) === undefined ? (endpoint as string) : undefined;
 }
 
@@ -193,6 +202,9 @@ export function expectedIssuer(settings: TenantSettings): string {
   return tenantsOf(settings)?.template ?? settings.issuer;
 }
 
+/** The setting that can exclude algorithms. */
+type Profile = Pick<ProviderSettings, "fapi">;
+
 /**
  * Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces
  * none.
@@ -216,9 +228,6 @@ export function responseAlgorithms(document: Document, profile: Profile): string
 function accepted(announced: readonly string[], profile: Profile): string[] {
   const known = SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
   return profileAlgorithms(known, profile);
-/** The setting that can exclude algorithms. */
-type Profile = Pick<ProviderSettings, "fapi">;
-
 }
 
 /** Returns why an endpoint cannot be used, after its name; undefined for a usable one. */
@@ -232,6 +241,8 @@ export function endpointProblem(
   if (url === undefined) return "isn't an address";
   if (url.username !== "" || url.password !== "" || url.hash !== "")
     return "contains user info or a fragment, which isn't allowed";
+  if (url.protocol === "http:" && showsCertificate(name, settings))
+    return "is an http address, where no certificate is ever shown";
   if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(name, url, settings)))
     return undefined;
   return url.protocol === "http:"

@@ -14,6 +14,7 @@ import {
 import { liveCheck } from "../live/live-check-table.js";
 import { shownEndpoint } from "../live/message-parts.js";
 import type { TokenTarget } from "../ports/provider.js";
+import { withEndpointsInUse } from "../provider/endpoints-in-use.js";
 import { ADDRESS_REFUSED } from "../provider/http-to-provider.js";
 import { within } from "../work/deadline.js";
 import type { TenantFetch } from "./tenant-fetch.js";
@@ -89,6 +90,7 @@ async function askedInTime<Provider extends ConfiguredProvider>(
   const { names } = provider;
   const settings = { ...provider.settings, ...(origin !== undefined && { baseUrl: origin }) };
   const network = networkOf(provider);
+  const certified = network.certified(settings);
   const withMore = (result: ProviderResult, more: readonly UnnamedFinding[]) => ({
     ...result,
     findings: [...result.findings, ...namedFor(names, more)],
@@ -100,7 +102,7 @@ async function askedInTime<Provider extends ConfiguredProvider>(
     const refused = new Set(key === undefined ? (["baseUrl"] as const) : []);
     check = new ProviderCheck({
       target: { key, settings, refused, targets, names },
-      io: untilDeadline(network, clock, deadline),
+      io: untilDeadline({ network, certified }, clock, deadline),
     });
     await check.run();
     const result = check.result();
@@ -119,16 +121,27 @@ async function askedInTime<Provider extends ConfiguredProvider>(
   } catch (error) {
     if (late === undefined) throw error;
     return late;
+  } finally {
+    certified?.close();
   }
 }
 
 /** How requests are sent that all end with the check. */
-function untilDeadline(network: TenantFetch, clock: Clock, deadline: AbortSignal): ProviderIo {
+function untilDeadline(
+  { network, certified }: { network: TenantFetch; certified: TenantFetch | undefined },
+  clock: Clock,
+  deadline: AbortSignal,
+): ProviderIo {
   const signalOf = (own: AbortSignal | null | undefined) =>
     own ? AbortSignal.any([own, deadline]) : deadline;
+  const sendBy =
+    (one: TenantFetch): typeof fetch =>
+    (input, init) =>
+      one.fetch(input, { ...init, signal: signalOf(init?.signal) });
   return {
     clock,
-    fetch: (input, init) => network.fetch(input, { ...init, signal: signalOf(init?.signal) }),
+    fetch: sendBy(network),
+    certified: certified && sendBy(certified),
     navigate: (address, signal) => network.navigate(address, signalOf(signal)),
   };
 }
@@ -139,10 +152,7 @@ function refusedEndpoints(
   { settings }: ConfiguredProvider,
   network: TenantFetch,
 ): UnnamedFinding[] {
-  const endpoints: Readonly<Record<string, unknown>> = {
-    ...document,
-    ...settings.providerMetadata,
-  };
+  const endpoints = withEndpointsInUse(document ?? {}, settings);
   // The check navigates to this one only if the redirect URI is known.
   const isNavigated = findings.some(
     ({ code, message }) => code === "E117" && message.includes("authorization endpoint"),

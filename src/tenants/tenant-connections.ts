@@ -6,6 +6,8 @@ import { guardedLookup, isInternal, type NetworkRules } from "./network-rules.js
 export interface ConnectionOptions extends NetworkRules {
   /** The certificates of authorities, for tests. Default those of Node.js. */
   readonly ca?: SecureContextOptions["ca"];
+  /** The certificate that the connections show, and its key. */
+  readonly client?: Pick<SecureContextOptions, "cert" | "key"> | undefined;
 }
 
 /**
@@ -80,9 +82,10 @@ export class TenantConnections extends Dispatcher {
 }
 
 /** Returns what opens connections. The certificate is checked, whatever the environment says. */
-function connectorFor({ ca, ...rules }: ConnectionOptions): buildConnector.connector {
+function connectorFor({ ca, client, ...rules }: ConnectionOptions): buildConnector.connector {
   const options = {
     ...(ca !== undefined && { ca }),
+    ...client,
     timeout: SILENCE_MS,
     rejectUnauthorized: true,
     allowH2: false,

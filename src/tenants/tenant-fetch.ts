@@ -1,6 +1,7 @@
 /** How requests to providers are sent whose addresses customers have entered. */
 import { fetch as undiciFetch } from "undici";
 import { ProviderUnavailableError } from "../errors.js";
+import { clientTlsOf, type CertificateSettings } from "../keys/client-certificate.js";
 import { NAVIGATION_HEADERS, type Navigate } from "../live/navigation.js";
 import { addressRefused, isAllowed } from "./network-rules.js";
 import { TenantConnections, type ConnectionOptions } from "./tenant-connections.js";
@@ -18,6 +19,11 @@ export interface TenantFetch {
   allows(url: URL): boolean;
   /** Navigates by the same rules. */
   readonly navigate: Navigate;
+  /**
+   * Returns what sends requests by the same rules, over connections of its own, which show the
+   * client's certificate. Undefined: the client has none.
+   */
+  certified(settings: CertificateSettings): TenantFetch | undefined;
   /** Closes the connections after their requests. A later request opens others. */
   close(): void;
 }
@@ -28,9 +34,12 @@ export interface TenantFetch {
  */
 export function createTenantFetch(rules: ConnectionOptions = {}): TenantFetch {
   const connections = new TenantConnections(rules);
+  const { client: certificate } = rules;
   const allows = (url: URL) => isAllowed(url, rules);
   const assertAllowed = (url: URL): void => {
     if (!allows(url)) throw addressRefused();
+    if (certificate !== undefined && url.protocol !== "https:")
+      throw new TypeError(`A certificate can't be shown to ${url.origin}.`);
   };
   // The types of undici and those of the runtime differ in names alone.
   const send = undiciFetch as unknown as typeof globalThis.fetch;
@@ -58,6 +67,10 @@ export function createTenantFetch(rules: ConnectionOptions = {}): TenantFetch {
       body.on("error", () => undefined).destroy();
       const [location = null] = [headers["location"]].flat();
       return { status: statusCode, location };
+    },
+    certified(settings) {
+      const client = clientTlsOf(settings);
+      return client && createTenantFetch({ ...rules, client });
     },
     close() {
       connections.release();

@@ -84,7 +84,15 @@ function environment(names: readonly SettingName[], valueOf: (name: SettingName)
   return Object.fromEntries(names.map((name) => [SETTINGS[name].env, valueOf(name)]));
 }
 
-const CONTRADICTING = ["privateKey", "certificate", "appleTeamId", "appleKeyId", "allowedTenants"];
+const CONTRADICTING = [
+  "privateKey",
+  "certificate",
+  "clientCertificate",
+  "clientCertificateKey",
+  "appleTeamId",
+  "appleKeyId",
+  "allowedTenants",
+];
 
 /** Without those that contradict others: the client has a secret, and one tenant. */
 const ACCEPTED = environment(

@@ -36,6 +36,7 @@ async function scopesSent(
       privateKey: null,
       appleTeamId: null,
       certificate: null,
+      clientCertificate: null,
       clientAssertionAudience: null,
       scope: ["openid", "email", "offline_access"],
       httpTimeout: 5,

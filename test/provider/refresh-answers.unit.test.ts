@@ -67,6 +67,7 @@ async function meaning(answer: Answer): Promise<string> {
       privateKey: null,
       appleTeamId: null,
       certificate: null,
+      clientCertificate: null,
       scope: ["openid"],
       httpTimeout: 5,
       clockTolerance: 5,

@@ -6,7 +6,7 @@ import { parseUrl } from "../../http/redirects.js";
 import type { ProviderResult, ProviderTarget } from "../../live/check-provider.js";
 import type { LiveFacts } from "../../live/live-facts.js";
 import type { Exchange } from "../../live/timed-fetch.js";
-import type { Document } from "../../provider/provider-metadata.js";
+import type { Document } from "../../provider/endpoints-in-use.js";
 import { harmlessOf, isHarmless } from "./harmless-words.js";
 
 /** What was found about one provider. */
