@@ -17,7 +17,6 @@ import { FAPI_PLANS } from "./fapi-plans.mjs";
  * @property {readonly LogoutChannel[]} [registers] what the client registers for its logout
  * @property {boolean} [expires] whether tokens expire before they are refreshed
  * @property {Record<string, Expected>} [expected] by module; default: `PASSED`
- * @property {string} [report] why the results are only reported, whatever they are
  *
  * @typedef {"postLogout" | "backChannel" | "frontChannel"} LogoutChannel
  *

@@ -28,7 +28,6 @@ import { keepEvidence, readEvidence } from "../evidence/files.mjs";
  * @property {string} commit of idpauth
  * @property {string} command
  * @property {string} node
- * @property {string} [report] why the results are only reported
  * @property {readonly ModuleResult[]} modules
  */
 
@@ -80,9 +79,14 @@ export function readResults() {
 
 /**
  * @param {Record<string, PlanResult>} results replace those of the same plans
+ * @param {readonly string[]} known the plans that there are; results of others go
  */
-export async function keepResults(results) {
-  await keepEvidence("conformance", { ...readResults(), ...results });
+export async function keepResults(results, known) {
+  const all = Object.entries({ ...readResults(), ...results });
+  await keepEvidence(
+    "conformance",
+    Object.fromEntries(all.filter(([plan]) => known.includes(plan))),
+  );
 }
 
 /** @param {import("./suite-api.mjs").LogEntry} entry */
