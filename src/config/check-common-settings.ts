@@ -38,7 +38,7 @@ export function commonFindings(
 }
 
 /** The origins that are known at the start. Undefined: BASE_URL is unset, or a function. */
-function originsIn(baseUrl: CommonValues["baseUrl"]): readonly string[] | undefined {
+export function originsIn(baseUrl: CommonValues["baseUrl"]): readonly string[] | undefined {
   return typeof baseUrl === "string" ? [baseUrl] : baseUrl?.list;
 }
 

@@ -3,6 +3,7 @@
 import { isCertificateOf, signingKey } from "../keys/client-keys.js";
 import { authenticatesByTls, certificateFindings } from "./check-certificates.js";
 import { isUnencrypted } from "./check-common-settings.js";
+import { fapiFindings } from "./check-fapi.js";
 import { isInternal } from "./endpoints-kind.js";
 import { providerCheck as check, type UnnamedFinding } from "./findings.js";
 import { DEFAULT_ISSUER, profileOf } from "./provider-profiles.js";
@@ -24,9 +25,11 @@ export function providerFindings(
     ...missing(values, unset),
     ...keyFindings(values, unset),
     ...certificateFindings(values),
+    ...(values.signedRequests === "always" && unset.has("privateKey") ? [check("E040")] : []),
     ...appleFindings(values),
     ...tenantFindings(values),
     ...insecureProvider(values),
+    ...fapiFindings(values),
     ...scopeFindings(values, unset),
     ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
   ];

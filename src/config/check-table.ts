@@ -226,6 +226,18 @@ export const CHECKS = checkTable({
     remedy: ({ env }) =>
       `Set ${env("clientCertificate")} to the client's certificate and ${env("clientCertificateKey")} to its key, both as PEM, or remove both. docs/reference/settings.md says what they're used for.`,
   },
+  E040: {
+    cause: ({ label }) =>
+      `${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so nothing can sign the requests.`,
+    remedy: ({ env }) =>
+      `Set ${env("privateKey")}, and register its public half at the provider, or remove ${env("signedRequests")}.`,
+  },
+  E041: {
+    cause: ({ label }) =>
+      `${label("fapi")} is 2, but another setting has a value that FAPI 2.0 Security Profile forbids.`,
+    remedy: ({ env }) =>
+      `Correct the setting that the message names, or remove ${env("fapi")}. docs/reference/settings.md describes each setting.`,
+  },
   W001: {
     cause:
       "BASE_URL (option baseUrl) isn't set, so the application's origin comes from each request's Host header.",
