@@ -101,7 +101,8 @@ export async function assuranceClient(
       );
     },
     userinfo(token, others = {}) {
-      const own = optionsOf(merged(others)) as oauth.UserInfoRequestOptions;
+      // The library names a type of its own for each request's `customFetch`.
+      const own = optionsOf(merged(others)) as object as oauth.UserInfoRequestOptions;
       return oauth.userInfoRequest(effective, client, token, own);
     },
   };

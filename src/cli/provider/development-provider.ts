@@ -28,9 +28,19 @@ export interface DevelopmentProvider extends ProviderState {
   readonly consent: boolean;
   /** The client's private key, for the application's settings; undefined: it has none of ours. */
   readonly clientKey: string | undefined;
+  /** The files of the client's certificate and its key; undefined: it has none. */
+  readonly clientFiles: ClientFiles | undefined;
+  readonly fapi: boolean;
+}
+
+/** The names of files, absolute. */
+export interface ClientFiles {
+  readonly cert: string;
+  readonly key: string;
 }
 
 interface Surroundings {
+  readonly clientFiles: ClientFiles | undefined;
   /** Scheme, hostname and port of all providers. */
   readonly origin: string;
   readonly baseUrl: string | undefined;
@@ -45,13 +55,15 @@ interface Surroundings {
 export function developmentProvider(
   options: ProviderOptions,
   kept: KeptProvider,
-  { origin, baseUrl, clientJwks, now, noteRefusal }: Surroundings,
+  { origin, baseUrl, clientJwks, clientFiles, now, noteRefusal }: Surroundings,
 ): DevelopmentProvider {
   const { key, people, consent } = options;
   const path = pathOf(options);
   const issuer = origin + path;
   const clientKey = options.client === "key" ? kept.clientKey : undefined;
-  const own = clientKey === undefined ? undefined : privateKeys.fromText(clientKey);
+  // The key of a certificate can also sign requests.
+  const isOwn = options.client === "key" || options.client === "certificate";
+  const own = isOwn ? privateKeys.fromText(kept.clientKey) : undefined;
   const settings = settingsOf(
     options,
     kept,
@@ -64,6 +76,8 @@ export function developmentProvider(
     baseUrl,
     consent,
     clientKey,
+    clientFiles,
+    fapi: options.fapi,
     issuer,
     base: issuer,
     mtlsBase: undefined,
@@ -91,7 +105,7 @@ function settingsOf(
 ): ProviderSettings {
   return {
     ...defaultSettings(),
-    clientId: options.key === undefined ? "idpauth-dev" : `idpauth-dev-${options.key}`,
+    clientId: clientIdOf(options),
     clientSecret: kept.clientSecret,
     clientJwks,
     redirectUris: options.redirectUris,
@@ -106,7 +120,29 @@ function settingsOf(
     // A user who does not allow offline access gives no refresh token.
     issueRefreshToken: options.consent ? "offline_access" : true,
     tenant: options.tenant,
+    ...assuranceOf(options),
   };
+}
+
+function assuranceOf(options: ProviderOptions): Partial<ProviderSettings> {
+  const { client, dpop, dpopNonce, mtls, fapi } = options;
+  return {
+    ...(dpop && { dpop: "required", dpopNonce }),
+    ...(mtls && { certificateBoundTokens: "required" }),
+    ...(client === "certificate" && {
+      tlsClientAuth: { names: { subjectDn: `CN=${clientIdOf(options)}` } },
+    }),
+    ...(fapi && {
+      signingAlg: "PS256",
+      signedRequests: "supported",
+      signedResponses: "supported",
+    }),
+  };
+}
+
+/** Returns the client's ID, which its certificate names, too. */
+export function clientIdOf({ key }: ProviderOptions): string {
+  return key === undefined ? "idpauth-dev" : `idpauth-dev-${key}`;
 }
 
 function pathOf({ key, tenant }: ProviderOptions): string {

@@ -44,16 +44,19 @@ export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
   const differs = (name: string) => (found[name] ?? "") !== (settings[name] ?? "");
   if (ofProviders.some(differs)) return { kind: "other" };
   // Each SECRET_KEY is right.
-  const names = [...Object.keys(settings), ...Object.keys(found).filter(isPushed)].filter(
+  const names = [...Object.keys(settings), ...Object.keys(found).filter(needsAnOption)].filter(
     (name) => differs(name) && !(name === "SECRET_KEY" && found[name]),
   );
   const differing = names.map((name) => [name, settings[name] ?? ""] as const);
   return { kind: "kept", differing: Object.fromEntries(differing) };
 }
 
-/** An application that pushes can't sign in at a provider that was started without it. */
-function isPushed(name: string): boolean {
-  return /^IDP_(?:.*_)?PUSHED_REQUESTS$/.test(name);
+/**
+ * Whether an application with this setting can't sign in at a provider that was started without the
+ * option for it.
+ */
+function needsAnOption(name: string): boolean {
+  return /^IDP_(?:.*_)?(?:PUSHED_REQUESTS|DPOP|FAPI|CLIENT_CERTIFICATE(?:_KEY)?)$/.test(name);
 }
 
 /** The settings that say which providers they are for. */

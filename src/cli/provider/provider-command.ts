@@ -3,13 +3,19 @@ import path from "node:path";
 import { variableOf } from "../../config/provider-keys.js";
 import type { ExitCode, Write } from "../check-command.js";
 import { enteredSettings, settingsFor, type ApplicationSettings } from "./application-settings.js";
+import { clientFiles, createCertificates, type Certificates } from "./certificate-files.js";
 import { textClaim } from "./choosable-people.js";
 import { developmentProvider, type DevelopmentProvider } from "./development-provider.js";
 import { envLines, writeEnv, type Outcome } from "./env-file.js";
 import { readClientJwks, readIdentity } from "./input-files.js";
 import { PROVIDER_HELP } from "./provider-help.js";
 import { ADDRESS, close, listen, newServer, serve } from "./provider-server.js";
-import { readProviderUsage, type ProviderOptions, type ProviderUsage } from "./provider-usage.js";
+import {
+  needsCertificates,
+  readProviderUsage,
+  type ProviderOptions,
+  type ProviderUsage,
+} from "./provider-usage.js";
 import { codeOf, StartError } from "./start-error.js";
 import {
   defaultDataFile,
@@ -60,15 +66,22 @@ export async function providerCommand(argv: readonly string[], io: ProviderIo): 
 }
 
 async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo): Promise<void> {
-  const server = serverFor(usage, io);
   const file = dataFile(usage, io);
   const state = (file === undefined ? undefined : readState(file)) ?? newState();
-  const begun = await Promise.all(usage.providers.map((options) => begin(options, state, io)));
+  const certificates =
+    file !== undefined && usage.providers.some(needsCertificates)
+      ? createCertificates(state, file, io.now())
+      : undefined;
+  const server = serverFor(usage, certificates, io);
+  const begun = await Promise.all(
+    usage.providers.map((options) => begin(options, { state, file, io })),
+  );
   const port = await listen(server, usage.port).catch((error: unknown) => {
     throw new StartError(portProblem(usage.port, argv, error));
   });
   try {
-    const origin = `${usage.tls === undefined ? "http" : "https"}://${ADDRESS}:${port}`;
+    const isPlain = usage.tls === undefined && certificates === undefined;
+    const origin = `${isPlain ? "http" : "https"}://${ADDRESS}:${port}`;
     const providers = begun.map((start) => start(origin, usage.baseUrl));
     const save = () => {
       for (const { grants } of providers) grants.prune(io.now());
@@ -83,7 +96,7 @@ async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo
     const handedOver =
       usage.writeEnv === undefined ? toPaste(settings) : writtenEnv(usage.writeEnv, settings, io);
     io.write(
-      `${greeting(providers, file)}${handedOver}${usage.providers.map(ownKey).join("")}${toEnter(providers)}\nCtrl+C ends the provider.\n`,
+      `${greeting(providers, file)}${handedOver}${usage.providers.map(ownKey).join("")}${toTrust(usage, certificates)}${toEnter(providers)}\nCtrl+C ends the provider.\n`,
       "stdout",
     );
     await io.stopped;
@@ -93,16 +106,28 @@ async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo
 }
 
 /** Reads and creates what a provider needs. The result starts it, once the port is known. */
-async function begin(options: ProviderOptions, state: KeptState, io: ProviderIo) {
+async function begin(
+  options: ProviderOptions,
+  {
+    state,
+    file,
+    io,
+  }: { readonly state: KeptState; readonly file: string | undefined; readonly io: ProviderIo },
+) {
   const { client } = options;
   const clientJwks =
     typeof client === "object" ? readClientJwks(client.jwks, io.folder) : undefined;
   const kept = await keptProvider(options.key, state);
+  const files =
+    options.mtls && file !== undefined
+      ? clientFiles(options, kept, { state, file, now: io.now() })
+      : undefined;
   return (origin: string, baseUrl: string | undefined): DevelopmentProvider =>
     developmentProvider(options, kept, {
       origin,
       baseUrl,
       clientJwks,
+      clientFiles: files,
       now: () => io.now(),
       noteRefusal({ endpoint, error, reason }) {
         if (isUsual(error)) return;
@@ -112,9 +137,9 @@ async function begin(options: ProviderOptions, state: KeptState, io: ProviderIo)
     });
 }
 
-/** What the user decides, and the response to `prompt=none`, are nobody's mistake. */
+/** What the user decides, the response to `prompt=none`, and the demand for a nonce are nobody's mistake. */
 function isUsual(error: string): boolean {
-  return error === "access_denied" || error === "login_required";
+  return ["access_denied", "login_required", "use_dpop_nonce"].includes(error);
 }
 
 /** Control characters are replaced: a request could move the cursor with them, or begin a line. */
@@ -126,9 +151,15 @@ function ofKey({ key }: { readonly key: string | undefined }): string {
   return key === undefined ? "" : ` of ${key}`;
 }
 
-function serverFor(usage: ProviderUsage, { folder }: ProviderIo): Server {
+function serverFor(
+  usage: ProviderUsage,
+  certificates: Certificates | undefined,
+  { folder }: ProviderIo,
+): Server {
   try {
-    return newServer(readIdentity(usage, folder));
+    const identity = readIdentity(usage, folder) ?? certificates?.identity;
+    const asksClients = usage.providers.some(({ mtls }) => mtls);
+    return newServer(identity, asksClients ? certificates?.authority : undefined);
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError("--tls-key: the key can't be used with the certificate");
@@ -190,6 +221,17 @@ function ownKey({ key, client }: ProviderOptions): string {
   if (typeof client !== "object") return "";
   const variable = key === undefined ? "IDP_PRIVATE_KEY" : variableOf(key, "IDP_PRIVATE_KEY");
   return `\nSet ${variable} to the private key of ${client.jwks}, for example ${variable}=file:idp-private-key.pem\n`;
+}
+
+/** What the application's process needs to reach a provider with a certificate of the command. */
+function toTrust({ tls }: ProviderUsage, certificates: Certificates | undefined): string {
+  if (certificates === undefined || tls !== undefined) return "";
+  return `
+Start the application with this variable in its environment, because Node.js reads it before any .env file:
+
+${envLines({ NODE_EXTRA_CA_CERTS: certificates.authorityFile })}
+Your browser warns of the provider's certificate until you trust this authority there, too.
+`;
 }
 
 function toPaste(settings: ApplicationSettings): string {

@@ -22,6 +22,10 @@ Options of a provider. With --providers, they apply to every provider; --staff.c
   --pushed-requests      accepts pushed authorization requests (PAR)
   --require-pushed-requests
                          refuses every other authorization request
+  --dpop                 binds tokens to a key of the application (DPoP): each token request needs a proof
+  --dpop-nonce=WHEN      demands a nonce in proofs: rotates (default), always, refresh or none
+  --mtls                 the client authenticates with a certificate, and tokens are bound to it (mutual TLS); serves the provider over https
+  --fapi                 does what FAPI 2.0 demands: pushed requests, a key instead of a secret, bound tokens (DPoP, or with --mtls the certificate)
   --access-tokens=FORM   jwt (default) or opaque
   --consent              asks whether the application may have each scope, and the user can refuse
   --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)

@@ -16,9 +16,26 @@ export interface ServerIdentity {
   readonly key: string;
 }
 
-/** @throws Error the key is not the certificate's */
-export function newServer(identity: ServerIdentity | undefined): Server {
-  return identity === undefined ? createServer() : createSecureServer(identity);
+/**
+ * @param clientAuthority the certificate of the authority of clients' certificates; undefined: no
+ *   client is asked for one
+ * @throws Error the key is not the certificate's
+ */
+export function newServer(
+  identity: ServerIdentity | undefined,
+  clientAuthority: string | undefined,
+): Server {
+  if (identity === undefined) return createServer();
+  if (clientAuthority === undefined) return createSecureServer(identity);
+  const { cert, key } = identity;
+  // Browsers have no certificate, and the token endpoint looks at the client's.
+  return createSecureServer({
+    cert,
+    key,
+    ca: clientAuthority,
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
 }
 
 /** @throws Error with the code of the system, such as EADDRINUSE */

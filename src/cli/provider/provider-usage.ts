@@ -1,5 +1,6 @@
 import { isTenant } from "../../config/tenant-issuers.js";
 import { isLoopback } from "../../testing/loopback-hostname.js";
+import type { NonceDemand } from "../../testing/provider/dpop-nonces.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import { defaultPeople, readPerson } from "./choosable-people.js";
 import { readCommandLine, UsageMistake, type CommandLine } from "./command-line.js";
@@ -27,10 +28,17 @@ export interface ProviderOptions {
   /** Undefined: every redirect URI on this machine, or of the application's origin. */
   readonly redirectUris: readonly string[] | undefined;
   /**
-   * How the client authenticates: with a secret, with a key that the command creates, or with the
-   * keys in a file.
+   * How the client authenticates: with a secret, with a key or a certificate that the command
+   * creates, or with the keys in a file.
    */
-  readonly client: "secret" | "key" | { readonly jwks: string };
+  readonly client: "secret" | "key" | "certificate" | { readonly jwks: string };
+  /** Whether tokens are bound to a key (RFC 9449). */
+  readonly dpop: boolean;
+  readonly dpopNonce: NonceDemand;
+  /** Whether tokens are bound to the client's certificate (RFC 8705). */
+  readonly mtls: boolean;
+  /** Whether the provider is one of the FAPI 2.0 Security Profile. */
+  readonly fapi: boolean;
   readonly pushedRequests: boolean;
   readonly requirePushedRequests: boolean;
   readonly accessTokens: "jwt" | "opaque";
@@ -57,16 +65,22 @@ export function readProviderUsage(
 function usageIn(line: CommandLine): ProviderUsage {
   const writeEnv = line.value("write-env");
   const providers = (line.keys ?? [undefined]).map((key) => optionsOf(key, line));
+  const port = wholeNumber("port", line.value("port") ?? "9400", { least: 0, most: 65_535 });
+  const data = line.value("data");
+  if (providers.some(needsCertificates) && port === 0 && data === undefined)
+    throw new UsageMistake(
+      "--mtls and --fapi write certificates beside the file of --data; with --port=0, name it: --data=FILE",
+    );
   // Entra ID's issuer has a fixed path.
   const [tenants] = providers.filter(({ tenant }) => tenant !== undefined).slice(1);
   if (tenants !== undefined)
     throw new UsageMistake("only one provider can have --tenant, because its path is Entra ID's");
   return {
     help: line.has("help"),
-    port: wholeNumber("port", line.value("port") ?? "9400", { least: 0, most: 65_535 }),
+    port,
     providers,
     writeEnv: writeEnv === "" ? ".env" : writeEnv,
-    data: line.value("data"),
+    data,
     baseUrl: baseUrlIn(line.value("base-url")),
     tls: tlsIn(line),
   };
@@ -85,8 +99,9 @@ function optionsOf(key: string | undefined, line: CommandLine): ProviderOptions 
     people,
     redirectUris: line.values("redirect-uri", key)?.map(redirectUriIn),
     client: clientIn(key, line),
+    ...assuranceIn(key, line),
     pushedRequests: line.has("pushed-requests", key),
-    requirePushedRequests: line.has("require-pushed-requests", key),
+    requirePushedRequests: line.has("require-pushed-requests", key) || line.has("fapi", key),
     accessTokens: accessTokensIn(value("access-tokens")),
     consent: line.has("consent", key),
     tokenSeconds: wholeNumber("token-seconds", value("token-seconds") ?? "3600", {
@@ -121,12 +136,43 @@ function personIn(text: string): PersonClaims {
 function clientIn(key: string | undefined, line: CommandLine): ProviderOptions["client"] {
   const jwks = line.value("client-jwks", key);
   const isCreated = line.has("client-key", key);
-  if (jwks === undefined) return isCreated ? "key" : "secret";
+  if (jwks === undefined) {
+    if (isCreated) return "key";
+    if (line.has("mtls", key)) return "certificate";
+    return line.has("fapi", key) ? "key" : "secret";
+  }
   if (isCreated)
     throw new UsageMistake(
       "--client-key creates a key, and --client-jwks has yours; use one of them",
     );
   return { jwks };
+}
+
+/** FAPI 2.0 binds tokens in one of two ways (section 5.3.2.1). */
+function assuranceIn(
+  key: string | undefined,
+  line: CommandLine,
+): Pick<ProviderOptions, "dpop" | "dpopNonce" | "mtls" | "fapi"> {
+  const [fapi, mtls] = [line.has("fapi", key), line.has("mtls", key)];
+  const dpop = line.has("dpop", key) || (fapi && !mtls);
+  const nonce = line.value("dpop-nonce", key);
+  if (nonce !== undefined && !dpop) throw new UsageMistake("--dpop-nonce needs --dpop");
+  return { dpop, dpopNonce: nonceIn(nonce), mtls, fapi };
+}
+
+function nonceIn(text = "rotates"): NonceDemand {
+  const demand = NONCE_DEMANDS.find((one) => one === text);
+  if (demand !== undefined) return demand;
+  throw new UsageMistake(
+    `--dpop-nonce is ${JSON.stringify(text)}; it must be ${NONCE_DEMANDS.join(", ")}`,
+  );
+}
+
+const NONCE_DEMANDS = ["none", "always", "rotates", "refresh"] as const;
+
+/** Whether the provider has a certificate of the command's authority, or its client has one. */
+export function needsCertificates({ mtls, fapi }: ProviderOptions): boolean {
+  return mtls || fapi;
 }
 
 function accessTokensIn(text = "jwt"): ProviderOptions["accessTokens"] {

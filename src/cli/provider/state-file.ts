@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
 import {
   chmodSync,
   lstatSync,
@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { newKey, type KeyAndCertificate } from "../../testing/certificates/certificates.js";
 import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
 import { ProviderSessions, type KeptSessions } from "../../testing/provider/provider-sessions.js";
 import { SigningKeys } from "../../testing/provider/signing-keys.js";
@@ -20,12 +21,16 @@ export interface KeptState {
   readonly secretKey: string;
   /** By the provider's key; the only provider's is empty. */
   readonly providers: Map<string, KeptProvider>;
+  /** Who issues the certificates of the provider and its clients; undefined: nobody needed one. */
+  authority?: KeyAndCertificate;
 }
 
 export interface KeptProvider {
   readonly clientSecret: string;
   /** The client's private key, as PEM, if it authenticates with one of ours. */
   readonly clientKey: string;
+  /** Its certificate, as PEM; undefined: it needed none. */
+  clientCertificate?: string;
   readonly keys: SigningKeys;
   readonly grants: Grants;
   readonly sessions: ProviderSessions;
@@ -66,7 +71,7 @@ export async function keptProvider(key = "", { providers }: KeptState): Promise<
 async function newProvider(): Promise<KeptProvider> {
   return {
     clientSecret: randomSecret(),
-    clientKey: newClientKey(),
+    clientKey: newKey(),
     keys: await SigningKeys.generate(),
     grants: new Grants(),
     sessions: new ProviderSessions(),
@@ -75,13 +80,6 @@ async function newProvider(): Promise<KeptProvider> {
 
 function randomSecret(): string {
   return randomBytes(32).toString("base64url");
-}
-
-/** Short, because the settings contain it on one line. */
-function newClientKey(): string {
-  return generateKeyPairSync("ec", { namedCurve: "P-256" })
-    .privateKey.export({ type: "pkcs8", format: "pem" })
-    .toString();
 }
 
 /**
@@ -123,12 +121,13 @@ function stateOf(file: string, text: string): KeptState {
  *
  * @throws StartError
  */
-export function writeState(file: string, { secretKey, providers }: KeptState): void {
+export function writeState(file: string, { secretKey, providers, authority }: KeptState): void {
   const kept = [...providers].map(([key, provider]) => [key, plain(provider)]);
   const text = JSON.stringify({
     format: FORMAT,
     secretKey,
     providers: Object.fromEntries(kept) as Record<string, unknown>,
+    authority,
   });
   const next = `${file}.${randomBytes(6).toString("hex")}`;
   try {
@@ -148,9 +147,10 @@ function unusable(file: string, what: string): StartError {
   );
 }
 
-function plain({ clientSecret, clientKey, keys, grants, sessions }: KeptProvider) {
+function plain(kept: KeptProvider) {
+  const { clientSecret, clientKey, clientCertificate, keys, grants, sessions } = kept;
   const tokens = { ...grants.kept(), sessions: sessions.kept() };
-  return { clientSecret, clientKey, signingKey: keys.kept(), ...tokens };
+  return { clientSecret, clientKey, clientCertificate, signingKey: keys.kept(), ...tokens };
 }
 
 /** @throws Error the value is not a state of this command */
@@ -161,19 +161,34 @@ function stateIn(value: unknown): KeptState {
     return { secretKey, providers: new Map([["", providerIn(state)]]) };
   if (state["format"] !== FORMAT) throw new Error("another format");
   const providers = Object.entries(record(state["providers"]));
+  const authority = authorityIn(state["authority"]);
   return {
     secretKey,
     providers: new Map(providers.map(([key, one]) => [key, providerIn(record(one))])),
+    ...(authority !== undefined && { authority }),
   };
+}
+
+function authorityIn(value: unknown): KeyAndCertificate | undefined {
+  if (value === undefined) return undefined;
+  const { cert, key } = record(value);
+  createPrivateKey(text(key));
+  return { cert: certificateIn(cert), key: text(key) };
+}
+
+/** @throws Error it is no certificate */
+function certificateIn(value: unknown): string {
+  return new X509Certificate(text(value)).toString();
 }
 
 function providerIn(state: Readonly<Record<string, unknown>>): KeptProvider {
   const key = record(state["signingKey"]);
-  const { clientKey = newClientKey() } = state;
+  const { clientKey = newKey(), clientCertificate } = state;
   createPrivateKey(text(clientKey));
   return {
     clientSecret: secret(state["clientSecret"]),
     clientKey: text(clientKey),
+    ...(clientCertificate !== undefined && { clientCertificate: certificateIn(clientCertificate) }),
     keys: SigningKeys.from({ kid: text(key["kid"]), pem: text(key["pem"]) }),
     grants: Grants.from(grantsIn(state)),
     sessions: ProviderSessions.from(sessionsIn(state)),
