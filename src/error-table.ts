@@ -250,6 +250,12 @@ export const ERRORS = errorRows({
     remedy:
       "Compare the token's audience and issuer with what the API accepts. The response to an earlier token was 401, too, or the request was too large to repeat with the new one.",
   },
+  api_nonce_demanded: {
+    status: 503,
+    title: "The service behind this page wants the request again",
+    remedy:
+      "Try again. The API demands a nonce in the proof of the session's key (DPoP), which idpauth has now, and the request was too large to repeat.",
+  },
   api_timeout: {
     status: 504,
     title: "The service behind this page didn't respond in time",

@@ -3,7 +3,7 @@
  * `idpauth/express`: the functions that need no `auth`, the errors, and the types that an
  * application writes down.
  */
-export type { AccessTokenOptions } from "./auth/accessor-types.js";
+export type { AccessTokenOptions, DpopCall } from "./auth/accessor-types.js";
 export type { ProviderAddresses } from "./auth/provider-addresses.js";
 export type { AdapterAuth } from "./auth/adapter-types.js";
 export type { IdpAuthOptions } from "./auth/idp-auth-options.js";

@@ -19,6 +19,7 @@ export const GROUPS = {
       names: [
         "AdapterAuth",
         "AccessTokenOptions",
+        "DpopCall",
         "Credentials",
         "Explanation",
         "Finding",

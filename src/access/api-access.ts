@@ -11,8 +11,9 @@ import { reasonLine } from "../events/log-lines.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SpentRefresh } from "../record/credentials.js";
+import type { AccessToken } from "../record/dpop.js";
 import type { ApiEntry, SessionRecord } from "../record/record.js";
-import { withoutLease } from "../record/refresh-changes.js";
+import { withDpop, withoutLease } from "../record/refresh-changes.js";
 import { judge, type PolicySettings } from "../record/session-policy.js";
 import {
   apiEntry,
@@ -82,7 +83,7 @@ export interface RequestedApi extends TokenTarget {
 export async function apiToken(
   request: ApiTokenRequest,
   parts: ApiAccessParts,
-): Promise<string | null> {
+): Promise<AccessToken | null> {
   const { session, api } = request;
   const { access, policy } = parts;
   const outcome = await access.access(session);
@@ -133,7 +134,7 @@ class OwnTokenCall implements ApiRenewal {
     this.#parts = parts;
   }
 
-  async token(first: SessionRecord): Promise<string | null> {
+  async token(first: SessionRecord): Promise<AccessToken | null> {
     const { session, api, rejected } = this.#request;
     const { policy, refresher } = this.#parts;
     const at = this.#at;
@@ -145,14 +146,15 @@ class OwnTokenCall implements ApiRenewal {
       // A token that has expired when it comes isn't requested again at once.
       if ((this.#hasRenewed && need === "api") || turn === MAX_TURNS)
         throw new ProviderUnavailableError("refresh_pending");
-      const before: ApiEntry | undefined = this.#entryIn(record);
+      const held: SessionRecord = record;
+      const before: ApiEntry | undefined = this.#entryIn(held);
       try {
         record = await refresher.refresh(session, needOf, this);
       } catch (error) {
         // In an outage, a token that has not expired is still returned.
         const token = isOutage(error) ? unexpiredToken(before, this.#now) : undefined;
         if (token === undefined) throw error;
-        return token;
+        return this.#bound(token, held);
       }
       need = record && this.#needOf(record, at);
       // A limit that was reached during the refresh isn't lifted by it.
@@ -163,7 +165,7 @@ class OwnTokenCall implements ApiRenewal {
     // No refresh was tried, or another call's was refused, which didn't know of the rejection.
     if (remembering !== record) await session.update((fresh) => this.withoutRejected(fresh));
     const token = usableToken(this.#entryIn(remembering), rejected, at);
-    if (token !== undefined) return token;
+    if (token !== undefined) return this.#bound(token, remembering);
     const { sessionAutoRefresh } = policy;
     const lack = lackOf(remembering, api, { sessionAutoRefresh, now: at });
     throw withoutToken({ record: remembering, lack, api: this.name }, this.#parts);
@@ -192,6 +194,7 @@ class OwnTokenCall implements ApiRenewal {
       refreshToken: record.credentials?.refresh_token ?? "",
       session: refresh.key,
       signal: refresh.signal,
+      dpop: record.idp_state.dpop,
       target: this.#request.api,
     };
     try {
@@ -204,7 +207,7 @@ class OwnTokenCall implements ApiRenewal {
       refresh.observation?.note({ outcome: "refreshed" });
       this.#parts.events.emit("refresh", { ...refresh.about, api: this.name });
       const kept = await refresh.keep(spent, (fresh) =>
-        withoutLease(this.#withEntry(fresh, entry)),
+        withoutLease(withDpop(this.#withEntry(fresh, entry), spent.dpop)),
       );
       return { kind: "stored", record: kept.record };
     } catch (error) {
@@ -232,6 +235,11 @@ class OwnTokenCall implements ApiRenewal {
     return { kind: "stored", record: written.record };
   }
 
+  #bound(token: string, record: SessionRecord): AccessToken {
+    const isBound = this.#entryIn(record)?.token_type === "DPoP";
+    return { value: token, dpopKey: isBound ? record.idp_state.dpop?.key : undefined };
+  }
+
   #entryIn(record: SessionRecord): ApiEntry | undefined {
     return apiEntry(record, this.name, this.#target);
   }
@@ -244,6 +252,7 @@ class OwnTokenCall implements ApiRenewal {
       target: this.#target,
       at: spent.receivedAt,
       token: spent.accessToken ?? "",
+      token_type: spent.tokenType,
       expires_at: spent.accessTokenExpiresAt,
       forced: isForced ? true : undefined,
     });

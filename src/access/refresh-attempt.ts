@@ -199,11 +199,11 @@ class RefreshAttempt implements ApiRefresh {
     if (this.#lease.mayBeLost()) throw new ProviderUnavailableError("timeout");
     const spent = await this.provider.refresh(request);
     // The old token is spent now. The new one is stored before anything else can fail.
-    const { refreshToken } = spent;
+    const { refreshToken, dpop } = spent;
     if (refreshToken === undefined) return { kind: "spent", spent };
     const kept = await this.keep(
       spent,
-      (fresh) => withRefreshToken(fresh, refreshToken),
+      (fresh) => withRefreshToken(fresh, { refreshToken, dpop }),
       ROTATED_TOKEN_MS,
     );
     return kept.changed ? { kind: "spent", spent } : { kind: "overtaken", record: kept.record };
@@ -213,7 +213,8 @@ class RefreshAttempt implements ApiRefresh {
     const { application, orphanedTokens, clock } = this.#options;
     const record = this.#record;
     const oldToken = record.credentials?.refresh_token ?? "";
-    const request = { refreshToken: oldToken, session: this.key, signal: this.signal };
+    const { dpop } = record.idp_state;
+    const request = { refreshToken: oldToken, session: this.key, signal: this.signal, dpop };
     const outcome = await this.spend(request);
     if (outcome.kind === "overtaken") return outcome.record;
     const { spent } = outcome;

@@ -3,6 +3,7 @@ import { isOutage, ProviderUnavailableError } from "../errors.js";
 import type { Registration } from "../ports/registration.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
+import type { AccessToken } from "../record/dpop.js";
 import type { EndReason } from "../record/end-reason.js";
 import { isRecent } from "../record/recent-refusal.js";
 import type { SessionRecord } from "../record/record.js";
@@ -66,7 +67,7 @@ export interface Explanation {
 
 /** What a call gets of the session's own access token. */
 export type OwnToken =
-  | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "token"; readonly token: AccessToken }
   /** The user is signed out. */
   | { readonly kind: "ended" }
   /** The user is signed in, and the token can't be used and can't be renewed. */
@@ -239,7 +240,7 @@ export function createSessionAccess<Own extends Registration>(
       isTokenRejected(remembering) ||
       !isUnexpired(accessTokenLife(record), at)
       ? { kind: "missing", record: remembering }
-      : { kind: "token", token: credentials.token };
+      : { kind: "token", token: boundToken(record, credentials) };
   }
 
   return {
@@ -253,10 +254,17 @@ export function createSessionAccess<Own extends Registration>(
       const outcome = await access(session);
       if (!outcome.authenticated) return null;
       const own = await ownToken(session, { minValidity, rejected }, outcome);
-      return own.kind === "token" ? own.token : null;
+      return own.kind === "token" ? own.token.value : null;
     },
     ownToken,
   };
+}
+
+function boundToken(
+  { idp_state: state }: SessionRecord,
+  { token, token_type: type }: Credentials,
+): AccessToken {
+  return { value: token, dpopKey: type === "DPoP" ? state.dpop?.key : undefined };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { ErrorCode, IdpAuthError } from "../errors.js";
 import type { Origin } from "../http/redirects.js";
 import type { BodyStream, Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
+import type { AccessToken } from "../record/dpop.js";
 import type { Shutdown } from "../work/shutdown.js";
 import type { Challenge } from "./challenge.js";
 import type { HeaderLines } from "./request-headers.js";
@@ -57,14 +58,14 @@ export interface Exchange {
    */
   readonly onClose: ((closed: () => void) => void) | undefined;
   /** Returns the user's token for this API, or what the browser gets without one. */
-  token(): Promise<string | Reply>;
+  token(): Promise<AccessToken | Reply>;
   /**
    * The same after the request has waited: the session may have ended, so it is read anew.
    *
    * @param rejected the token to which the API has responded 401. The same one is returned if there
    *   can be no other
    */
-  tokenAgain(rejected?: string): Promise<string | Reply>;
+  tokenAgain(rejected?: string): Promise<AccessToken | Reply>;
   /** Returns the response for a challenge of the API: a login that meets it. */
   challenged(challenge: Challenge): Promise<Reply>;
   /** Returns the response for a request that isn't passed on, or whose response isn't. */

@@ -1,9 +1,12 @@
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
+import { demandsDpopNonce } from "../http/dpop-challenge.js";
 import type { Operations } from "../ports/observer.js";
+import type { AccessToken } from "../record/dpop.js";
 import { upstreamUrl } from "./api-url.js";
-import { sendWithToken } from "./request-steps.js";
+import { authorization } from "./request-headers.js";
+import { loadProvenRequests, sendWithToken } from "./request-steps.js";
 import { sendObserved } from "./trace-headers.js";
 import { apiTimeout, asApiError } from "./transport.js";
 
@@ -27,7 +30,7 @@ export interface FetchApiPorts {
   readonly send: typeof fetch;
   /**
    * Sends a request whose body is a stream, where `send` would keep it in memory, and one to an API
-   * with a `dispatcher`.
+   * with a `dispatcher` or a certificate.
    */
   sendStream?(request: StreamRequest, clock: Clock): Promise<Response>;
   readonly clock: Clock;
@@ -37,7 +40,7 @@ export interface FetchApiPorts {
    * @param rejected the token to which the API has responded 401. The same one is returned if there
    *   can be no other
    */
-  token(rejected?: string): Promise<string>;
+  token(rejected?: string): Promise<AccessToken>;
 }
 
 /**
@@ -57,17 +60,31 @@ export async function fetchApi(
   if (!api.methods.includes(method))
     throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);
   const isStream = isStreamBody(init.body);
-  const sendWith = (value: string): Promise<Response> => {
+  const sendWith = async (used: AccessToken): Promise<Response> => {
     const headers = new Headers(init.headers);
     for (const [name, constant] of Object.entries(api.requestHeaders))
       if (constant !== true) headers.set(name, constant);
-    headers.set("authorization", `Bearer ${value}`);
-    return events.run({ name: "api", api: api.api, method, url: api.url }, (observation) =>
+    headers.set("authorization", authorization(used));
+    headers.delete("dpop");
+    if (used.dpopKey === undefined) return observed(headers);
+    const { sendProven } = await loadProvenRequests();
+    return sendProven(
+      { api, method, url, clock, token: used },
+      {
+        send(proof) {
+          headers.set("dpop", proof);
+          return observed(headers);
+        },
+        nonceIn: (response) => response.headers.get("dpop-nonce"),
+      },
+    );
+  };
+  const observed = (headers: Headers): Promise<Response> =>
+    events.run({ name: "api", api: api.api, method, url: api.url }, (observation) =>
       observation === undefined
         ? sendHeaders(headers)
         : sendObserved(headers, () => sendHeaders(headers), observation),
     );
-  };
   const sendHeaders = (headers: Headers): Promise<Response> => {
     const options = {
       ...init,
@@ -77,9 +94,12 @@ export async function fetchApi(
       credentials: "omit",
       cache: "no-store",
     } as const;
-    // What belongs to the runtime's `fetch`, such as a dispatcher of its undici, needs that.
-    const isOurs = isStream || api.dispatcher !== undefined;
+    const isCertified = api.certificate !== undefined;
+    const isOurs = isStream || api.dispatcher !== undefined || isCertified;
     const { dispatcher } = init as { readonly dispatcher?: unknown };
+    if (isCertified && (dispatcher !== undefined || sendStream === undefined))
+      throw new TypeError("Another dispatcher wouldn't show the API's certificate.");
+    // What belongs to the runtime's `fetch`, such as a dispatcher of its undici, needs that.
     if (isOurs && sendStream !== undefined && dispatcher === undefined)
       return sendStream({ api, url, init: options }, clock);
     const late = new AbortController();
@@ -96,11 +116,17 @@ export async function fetchApi(
   const sent = await sendWithToken<Response>({
     canRepeat: !isStream,
     token,
+    tokenAgain: token,
     send: sendWith,
-    isRejected: ({ status }) => status === 401,
+    demandsNonce,
+    isRejected: (response) => response.status === 401 && !demandsNonce(response),
     discard: ({ body }) => body?.cancel(),
   });
   return sent.response;
+}
+
+function demandsNonce({ status, headers }: Response): boolean {
+  return status === 401 && demandsDpopNonce(headers.get("www-authenticate"));
 }
 
 /**

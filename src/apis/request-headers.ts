@@ -2,6 +2,7 @@
 import type { Api } from "../config/api-options.js";
 import { NEVER_FROM_BROWSER, NEVER_SENT } from "../http/never-passed-headers.js";
 import type { Origin } from "../http/redirects.js";
+import type { AccessToken } from "../record/dpop.js";
 
 /**
  * Header lines as they were sent, in any letter case: name, value, name, value, as `rawHeaders` of
@@ -19,7 +20,7 @@ const SENT =
 
 /** What the proxy says about a request. */
 export interface Sender {
-  readonly token: string;
+  readonly token: AccessToken;
   /** The application's own origin, for which the browser sent the request. */
   readonly origin: Origin | undefined;
   /** The browser's IP address, as far as the application trusts it. */
@@ -40,7 +41,12 @@ export function requestHeaders(lines: HeaderLines, api: Api, sender: Sender): Ma
   for (const [name, value] of Object.entries(api.requestHeaders))
     if (value !== true) headers.set(name, value);
   forward(headers, api, sender);
-  return headers.set("authorization", `Bearer ${sender.token}`);
+  return headers.set("authorization", authorization(sender.token));
+}
+
+/** The header of a request with a token (RFC 6750 section 2.1, RFC 9449 section 7.1). */
+export function authorization({ value, dpopKey }: AccessToken): string {
+  return `${dpopKey === undefined ? "Bearer" : "DPoP"} ${value}`;
 }
 
 const sentName = byName((name, { requestHeaders: table }) => {

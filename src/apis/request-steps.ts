@@ -4,14 +4,17 @@
  */
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
+import { demandsDpopNonce } from "../http/dpop-challenge.js";
 import { isStream, shuttingDown, type BodyStream, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
+import type { AccessToken } from "../record/dpop.js";
+import { lazily } from "../work/lazily.js";
 import { STREAM_RETRY_SECONDS } from "../work/places-per-key.js";
 import { Closing, CUT, LEFT } from "./abort-at-session-end.js";
 import { proxiedUrl } from "./api-url.js";
 import { challengeOf } from "./challenge.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
-import { lengthOf, requestHeaders } from "./request-headers.js";
+import { lengthOf, requestHeaders, valuesOf } from "./request-headers.js";
 import { isEventStreamType, responseHeaders } from "./response-headers.js";
 import {
   asApiError,
@@ -20,6 +23,9 @@ import {
   type IncomingBody,
   type Transport,
 } from "./transport.js";
+
+/** Loaded when the application starts if a provider binds tokens to keys. */
+export const loadProvenRequests = lazily(() => import("./proven-requests.js"));
 
 /**
  * The largest body in bytes that is kept, so that the request can be repeated with another token.
@@ -152,21 +158,28 @@ export async function answered<Stream extends BodyStream>(
   const { api, lines, origin, client, pathPrefix } = exchange;
   const sent = await sendWithToken<ApiResponse<Stream> | IdpAuthError, Reply>({
     canRepeat,
-    async token(rejected) {
-      if (rejected !== undefined) return exchange.tokenAgain(rejected);
+    async token() {
       const first = await exchange.token();
-      if (typeof first !== "string" || waits === undefined) return first;
+      if (!("value" in first) || waits === undefined) return first;
       const waited = await waits().catch(asApiError);
       if (waited instanceof IdpAuthError) return refusal(waited.code, exchange, waited);
       return waited ? exchange.tokenAgain() : first;
     },
+    tokenAgain: (rejected) => exchange.tokenAgain(rejected),
     send(token) {
       const headers = requestHeaders(lines, api, { token, origin, client, pathPrefix });
-      return exchange.observed(headers, () => send(headers)).catch(asApiError);
+      const sendNow = () => exchange.observed(headers, () => send(headers));
+      const sent =
+        token.dpopKey === undefined
+          ? sendNow()
+          : sendWithProof(exchange, { url, headers, token }, sendNow);
+      return sent.catch(asApiError);
     },
+    demandsNonce: (response) => !(response instanceof IdpAuthError) && demandsNonce(response),
     isRejected: (response) =>
       !(response instanceof IdpAuthError) &&
       response.status === 401 &&
+      !demandsNonce(response) &&
       challengeOf(response.status, response.lines) === undefined,
     discard(response) {
       if (!(response instanceof IdpAuthError)) response.discard();
@@ -179,22 +192,61 @@ export async function answered<Stream extends BodyStream>(
   if (challenge === undefined && response.status !== 401)
     return replyOf(response, { exchange, url, token });
   response.discard();
-  return challenge === undefined
-    ? refusal("api_token_rejected", exchange)
-    : exchange.challenged(challenge);
+  if (challenge !== undefined) return exchange.challenged(challenge);
+  return demandsNonce(response)
+    ? exchange.refused("api_nonce_demanded", SEND_AGAIN)
+    : refusal("api_token_rejected", exchange);
+}
+
+/** The next request has the nonce. */
+const SEND_AGAIN = { headers: { "Retry-After": "1" } };
+
+/** Whether the API wants a nonce in the proof, and has not looked at the token. */
+function demandsNonce({ status, lines }: ApiResponse<unknown>): boolean {
+  return status === 401 && demandsDpopNonce(valuesOf(lines, "www-authenticate").join(", "));
+}
+
+/** A request whose token is bound to a key. */
+interface BoundRequest {
+  readonly url: URL;
+  /** Gets the proof. */
+  readonly headers: Map<string, string>;
+  readonly token: AccessToken;
+}
+
+async function sendWithProof<Stream>(
+  { api, clock, request: { method } }: Exchange,
+  { url, headers, token }: BoundRequest,
+  send: () => Promise<ApiResponse<Stream>>,
+): Promise<ApiResponse<Stream>> {
+  const { sendProven } = await loadProvenRequests();
+  return sendProven(
+    { api, method, url, clock, token },
+    {
+      send(proof) {
+        headers.set("dpop", proof);
+        return send();
+      },
+      nonceIn: ({ lines }) => valuesOf(lines, "dpop-nonce")[0],
+    },
+  );
 }
 
 /** What a request needs for its token, and for being sent. */
 interface TokenSteps<Response, Stopped> {
   /** Whether it can be sent twice. */
   readonly canRepeat: boolean;
+  /** Returns the user's token, or what the caller gets without one. */
+  token(): Promise<AccessToken | Stopped>;
   /**
-   * Returns the user's token, or what the caller gets without one.
+   * The same after the API has responded.
    * @param rejected the token that the API has rejected. The same one is returned if there can be
    *   no other
    */
-  token(rejected?: string): Promise<string | Stopped>;
-  send(token: string): Promise<Response>;
+  tokenAgain(rejected?: string): Promise<AccessToken | Stopped>;
+  send(token: AccessToken): Promise<Response>;
+  /** Whether the API wants another nonce in the proof, which it has sent. */
+  demandsNonce(response: Response): boolean;
   /** Whether another token may help. */
   isRejected(response: Response): boolean;
   /** Reads no body of a response that nobody gets. */
@@ -210,27 +262,45 @@ interface SentWithToken<Response> {
  * Token → send → perhaps renew and send again, for the proxy and `fetchApi`. A response that
  * rejects the token is returned if there is no other one, or the request can't be repeated.
  */
-export async function sendWithToken<Response, Stopped extends object = never>({
-  canRepeat,
-  token,
-  send,
-  isRejected,
-  discard,
-}: TokenSteps<Response, Stopped>): Promise<SentWithToken<Response> | Stopped> {
-  const first = await token();
-  if (typeof first !== "string") return first;
-  const response = await send(first);
-  if (!isRejected(response)) return { response, token: first };
+export async function sendWithToken<Response, Stopped extends object = never>(
+  steps: TokenSteps<Response, Stopped>,
+): Promise<SentWithToken<Response> | Stopped> {
+  const { canRepeat, send, tokenAgain, isRejected, discard } = steps;
+  const begun = await sendWithNonce(steps);
+  if (!("token" in begun)) return begun;
+  const { response, token: first } = begun;
+  if (!isRejected(response)) return begun;
   // Also if the request can't be repeated: the next one gets the new token.
-  const fresh = await token(first).catch(async (error: unknown) => {
+  const fresh = await tokenAgain(first).catch(async (error: unknown) => {
     await discard(response);
     throw error;
   });
-  if (fresh === first || (!canRepeat && typeof fresh === "string"))
-    return { response, token: first };
+  const isToken = "value" in fresh;
+  if (isToken && (fresh.value === first || !canRepeat)) return begun;
   await discard(response);
-  if (typeof fresh !== "string") return fresh;
-  return { response: await send(fresh), token: fresh };
+  return isToken ? { response: await send(fresh), token: fresh.value } : fresh;
+}
+
+/**
+ * Sends a request, and once more if the API only wants a nonce in the proof. Each wait before a
+ * request is followed by a new look at the session.
+ */
+async function sendWithNonce<Response, Stopped extends object>({
+  canRepeat,
+  token,
+  tokenAgain,
+  send,
+  demandsNonce,
+  discard,
+}: TokenSteps<Response, Stopped>): Promise<SentWithToken<Response> | Stopped> {
+  const first = await token();
+  if (!("value" in first)) return first;
+  const response = await send(first);
+  if (first.dpopKey === undefined || !canRepeat || !demandsNonce(response))
+    return { response, token: first.value };
+  await discard(response);
+  const again = await tokenAgain();
+  return "value" in again ? { response: await send(again), token: again.value } : again;
 }
 
 const TRY_AGAIN = { headers: { "Retry-After": String(STREAM_RETRY_SECONDS) } };

@@ -17,6 +17,7 @@ import type { Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import { failureReply, outageOf } from "../pages/failure-reply.js";
 import type { Pages } from "../pages/pages.js";
+import type { AccessToken } from "../record/dpop.js";
 import type { EndReason } from "../record/end-reason.js";
 import type { GuardRule } from "../record/guard-requirements.js";
 import { MIN_VALIDITY_SECONDS } from "../record/token-validity.js";
@@ -43,7 +44,7 @@ export interface ProxyComponent {
     session: SessionRequest["session"],
     api: string,
     options: { minValidity: number; rejected?: string | undefined },
-  ): Promise<string | null>;
+  ): Promise<AccessToken | null>;
 }
 
 /** A request for an API. */
@@ -127,11 +128,11 @@ export class SessionExchange implements Exchange {
     return place;
   }
 
-  token(): Promise<string | Reply> {
+  token(): Promise<AccessToken | Reply> {
     return this.#token(false);
   }
 
-  tokenAgain(rejected?: string): Promise<string | Reply> {
+  tokenAgain(rejected?: string): Promise<AccessToken | Reply> {
     return this.#token(true, rejected);
   }
 
@@ -186,7 +187,7 @@ export class SessionExchange implements Exchange {
   }
 
   /** @param isAgain the session may have ended since the request came */
-  async #token(isAgain: boolean, rejected?: string): Promise<string | Reply> {
+  async #token(isAgain: boolean, rejected?: string): Promise<AccessToken | Reply> {
     const { api } = this;
     const { opened, guard, rules } = this.#proxied;
     try {

@@ -19,6 +19,18 @@ import type { ProviderAddresses } from "./provider-addresses.js";
  */
 export const SETTLED: unique symbol = Symbol.for("idpauth.settled");
 
+/** A request that is sent with a proof. */
+export interface DpopCall {
+  /** The HTTP method, in capital letters. */
+  readonly method: string;
+  /** The address. Its query and fragment aren't part of the proof. */
+  readonly url: string | URL;
+  /** The access token that is sent with it. */
+  readonly accessToken: string;
+  /** The newest `DPoP-Nonce` that this API has sent. Default: none. */
+  readonly nonce?: string | undefined;
+}
+
 /** Options of `getAccessToken`. */
 export interface AccessTokenOptions<Api extends string = string> {
   /**
@@ -151,6 +163,16 @@ export interface Accessors<
     path: string,
     init?: RequestInit,
   ): Promise<Response>;
+  /**
+   * Returns the value of the header `DPoP` for a request that the application sends with a client of
+   * its own (RFC 9449 section 4). The token is the `token` of `getCredentials`, or that of
+   * `getAccessToken`, and goes into `Authorization: DPoP …`. An API accepts a proof once.
+   *
+   * @returns null when signed out, and if the session's tokens aren't bound to a key
+   * @throws TypeError `url` isn't an absolute URL
+   * @throws StoreUnavailableError
+   */
+  dpopProof(raw: FrameworkRequest, call: DpopCall): Promise<string | null>;
   /**
    * For diagnosis: whether the session is valid at this moment without a refresh. No side effects.
    * It is false for a signed-in user whose ID token has just expired, until a refresh renews the

@@ -21,7 +21,7 @@ import { whenEnded } from "../sessions/session-end-signal.js";
 import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
 import type { SubjectSessions } from "../sessions/subject-sessions.js";
 import { SETTLED, type Accessors } from "./accessor-types.js";
-import { isNode, loadFetchApi, loadStreamApi } from "./api-code.js";
+import { isNode, loadFetchApi, loadProvenRequests, loadStreamApi } from "./api-code.js";
 import type { ComponentParts } from "./component-parts.js";
 import type { Component } from "./component.js";
 import { OBSERVE } from "./observe.js";
@@ -46,6 +46,7 @@ export const REQUEST_ACCESSORS = [
   "readSessionRecord",
   "getAccessToken",
   "fetchApi",
+  "dpopProof",
   "checkIdpAuthentication",
   "explainIdpAuthentication",
 ] as const satisfies readonly (keyof Accessors<object>)[];
@@ -240,7 +241,10 @@ function keepPrivate<FrameworkRequest extends object>(
 /** The accessors that give a token, use one and revoke one. */
 function createTokenAccessors<FrameworkRequest extends object>(
   parts: AccessorParts<FrameworkRequest>,
-): Pick<Accessors<FrameworkRequest>, "getAccessToken" | "fetchApi" | "revokeIdpToken"> {
+): Pick<
+  Accessors<FrameworkRequest>,
+  "getAccessToken" | "fetchApi" | "dpopProof" | "revokeIdpToken"
+> {
   const { ready, openedOf } = parts;
   return {
     async getAccessToken(raw, { minValidity = MIN_VALIDITY_SECONDS, api, rejected } = {}) {
@@ -248,11 +252,12 @@ function createTokenAccessors<FrameworkRequest extends object>(
       if (found !== undefined) await found;
       const { session } = openedOf(raw);
       const component = ready();
-      const token = await (api === undefined
-        ? component.access.accessToken(session, minValidity, rejected)
-        : component.apiToken(session, api, { minValidity, rejected }));
+      const token =
+        api === undefined
+          ? await component.access.accessToken(session, minValidity, rejected)
+          : await component.apiToken(session, api, { minValidity, rejected });
       if (token !== null) keepPrivate(parts, raw);
-      return token;
+      return typeof token === "object" ? (token?.value ?? null) : token;
     },
     // eslint-disable-next-line @typescript-eslint/max-params -- `auth.fetchApi()` is public.
     async fetchApi(raw, name, path, init = {}) {
@@ -284,6 +289,18 @@ function createTokenAccessors<FrameworkRequest extends object>(
           token,
         },
       );
+    },
+    async dpopProof(raw, { method, url, accessToken, nonce }) {
+      const address = new URL(url);
+      const found = hostOf(raw, parts);
+      if (found !== undefined) await found;
+      const outcome = await ready().access.access(openedOf(raw).session);
+      if (!outcome.authenticated) return null;
+      const { dpop } = outcome.record.idp_state;
+      if (dpop === undefined) return null;
+      keepPrivate(parts, raw);
+      const { ownProof } = await loadProvenRequests();
+      return ownProof(dpop.key, { method, url: address, accessToken, nonce }, ready().clock);
     },
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
       try {

@@ -3,6 +3,7 @@
  * start does if the option `apis` lists one.
  */
 import type { Api } from "../config/api-options.js";
+import type { ConfiguredProvider } from "../config/read-settings.js";
 import { lazily } from "../work/lazily.js";
 
 /**
@@ -36,11 +37,20 @@ export const loadNodeProxy = lazily(() => import("../apis/proxy-over-node.js"));
 /** On other runtimes. */
 export const loadFetchProxy = lazily(() => import("../apis/proxy-over-fetch.js"));
 
-/** What loads the code that these APIs need. */
-export function apiCode(apis: ReadonlyMap<string, Api>): readonly (() => Promise<unknown>)[] {
-  if (apis.size === 0) return [];
+/** If tokens are bound to keys. */
+export const loadProvenRequests = lazily(() => import("../apis/proven-requests.js"));
+
+interface NeedsCode {
+  readonly apis: ReadonlyMap<string, Api>;
+  readonly providers: readonly Pick<ConfiguredProvider, "settings">[];
+}
+
+/** What loads the code that these APIs, and the tokens of these providers, need. */
+export function apiCode({ apis, providers }: NeedsCode): readonly (() => Promise<unknown>)[] {
+  const proofs = providers.some(({ settings }) => settings.dpop) ? [loadProvenRequests] : [];
+  if (apis.size === 0) return proofs;
   const proxies = [...apis.values()].some(({ path }) => path !== undefined)
     ? [isNode ? loadNodeProxy : loadFetchProxy]
     : [];
-  return [loadApiAccess, loadFetchApi, ...(isNode ? [loadStreamApi] : []), ...proxies];
+  return [...proofs, loadApiAccess, loadFetchApi, ...(isNode ? [loadStreamApi] : []), ...proxies];
 }

@@ -27,6 +27,7 @@ import { isKnownOrigin } from "../http/own-origin.js";
 import type { IdpRequest } from "../http/request.js";
 import { createPages, type Pages } from "../pages/pages.js";
 import type { UserSession } from "../ports/user-session.js";
+import type { AccessToken } from "../record/dpop.js";
 import type { SessionRecord } from "../record/record.js";
 import type { WantedValidity } from "../record/token-validity.js";
 import type { IsProviderKnown } from "../sessions/session-entries.js";
@@ -54,7 +55,7 @@ interface ApiFunctions {
   /** @throws TypeError there is no such API */
   apiNamed(name: string): Api;
   /** Returns the access token for an API. @throws ApiTokenError */
-  apiToken(session: UserSession, api: string, options: WantedValidity): Promise<string | null>;
+  apiToken(session: UserSession, api: string, options: WantedValidity): Promise<AccessToken | null>;
 }
 
 /** The running component. */
@@ -102,7 +103,7 @@ export function compose<FrameworkRequest extends object>(
   const access = createSessionAccess({ ...shared, policy, refresher });
   const revocations = createDelayedRevocations(parts.clock, tasks);
   const pages = pagesOf(settings, mayHaveSession, parts);
-  loadNow([() => pages.load(choicesIn(checked)), ...apiCode(apis)], tasks);
+  loadNow([() => pages.load(choicesIn(checked)), ...apiCode(checked)], tasks);
   const context: EndpointContext & Pick<Component<never>, "source"> = {
     ...shared,
     ...ofEndpoints,

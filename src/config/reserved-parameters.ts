@@ -19,6 +19,7 @@ export const RESERVED_PARAMETERS: readonly string[] = [
   "nonce",
   "code_challenge",
   "code_challenge_method",
+  "dpop_jkt",
   "request",
   "request_uri",
   "id_token_hint",

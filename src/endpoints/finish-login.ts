@@ -217,6 +217,7 @@ async function exchange(attempt: Attempt, code: string): Promise<SignIn> {
     redirectUri: login.redirect_uri,
     nonce: login.nonce,
     verifier: login.verifier,
+    dpopKey: login.dpop_key,
     dropped: (tokens) => (attempt.issued = tokens),
   });
   const { credentials, idInfo } = signIn;

@@ -12,6 +12,7 @@ import {
   outageReply,
   type BadParameter,
 } from "../pages/failure-reply.js";
+import type { AuthorizationAddress } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
@@ -21,7 +22,13 @@ import { lazily } from "../work/lazily.js";
 import { readApi, readProviders } from "./choose-provider.js";
 import type { EndpointContext, EndpointRegistration } from "./context.js";
 import { reportForwardedList } from "./forwarded-list.js";
-import { destinationOf, failureAt, failureCodeOf, loginAgain } from "./login-destination.js";
+import {
+  destinationOf,
+  failureAt,
+  failureCodeOf,
+  loginAgain,
+  type Destination,
+} from "./login-destination.js";
 import { readLoginParameters, type LoginParameters } from "./login-parameters.js";
 import { loginInitiator, newLogin } from "./new-login.js";
 
@@ -100,32 +107,16 @@ async function startLogin(
 ): Promise<Reply> {
   const { request, session } = opened;
   const { settings, events, owners } = context;
-  const { scheme, response, passed, stepUp, own, origin, registration, api } = start;
+  const { scheme, response, own, origin, registration } = start;
   const destination = destinationOf({ scheme, query: own, request, origin }, settings);
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const pending = newLogin(opened, context, { ...start, destination });
   try {
-    const wanted =
-      api === undefined ? undefined : await apiLoginOf(session, { api, registration }, owners);
+    const wanted = await apiLoginOf(session, start, owners);
     // The provider first: during an outage of the provider nothing is stored.
-    const { url, isSilent, expiresIn } = await registration.provider.authorizationUrl({
-      redirectUri: pending.redirect_uri,
-      state: pending.state,
-      nonce: pending.nonce,
-      verifier: pending.verifier,
-      selectAccount: own.get("select_account") === "true",
-      parameters: passed,
-      stepUp,
-      requestsAuthTime: registration.requestsAuthTime(),
-      api,
-      ...wanted,
-      takeSlot: registration.takePushSlot,
-    });
-    const debug = settings.debug
-      ? { scheme, origin: destination.decision, final_redirect: destination.url }
-      : undefined;
-    const started = isSilent ? { ...pending, silent: true as const } : pending;
+    const { started, url, expiresIn } = await begun(pending, start, wanted);
+    const debug = debugOf(start, destination, settings);
     await session.begin((record) => withLogin(record, started, debug));
     const reply =
       response === "json"
@@ -136,6 +127,45 @@ async function startLogin(
     const isOrganizations = registration.sourceKey !== undefined;
     return loginFailed(opened, context, { error, pending, response, isOrganizations });
   }
+}
+
+/** A login that the provider expects. */
+interface Begun extends Pick<AuthorizationAddress, "url" | "expiresIn"> {
+  readonly started: PendingLogin;
+}
+
+async function begun(
+  pending: PendingLogin,
+  { passed, stepUp, own, registration, api }: Start,
+  wanted: ApiLogin | undefined,
+): Promise<Begun> {
+  const { provider } = registration;
+  const dpopKey = await provider.createDpopKey();
+  const { url, isSilent, expiresIn } = await provider.authorizationUrl({
+    redirectUri: pending.redirect_uri,
+    state: pending.state,
+    nonce: pending.nonce,
+    verifier: pending.verifier,
+    dpopKey,
+    selectAccount: own.get("select_account") === "true",
+    parameters: passed,
+    stepUp,
+    requestsAuthTime: registration.requestsAuthTime(),
+    api,
+    ...wanted,
+    takeSlot: registration.takePushSlot,
+  });
+  const marks = withoutUndefined({ silent: isSilent || undefined, dpop_key: dpopKey });
+  return { started: { ...pending, ...marks }, url, expiresIn };
+}
+
+/** What the debug page shows of the login. */
+function debugOf(
+  { scheme }: Start,
+  { decision, url }: Destination,
+  { debug }: EndpointContext["settings"],
+): object | undefined {
+  return debug ? { scheme, origin: decision, final_redirect: url } : undefined;
 }
 
 interface FailedLogin {
@@ -170,9 +200,10 @@ async function loginFailed(
 /** What the login has to bring for its API, because of the session that starts it. */
 async function apiLoginOf(
   session: UserSession,
-  { api, registration }: Pick<Start, "registration"> & { readonly api: string },
+  { api, registration }: Pick<Start, "registration" | "api">,
   owners: EndpointContext["owners"],
 ): Promise<ApiLogin | undefined> {
+  if (api === undefined) return undefined;
   const record = await session.read();
   if (record === undefined || owners.of(record).registration !== registration) return undefined;
   const { apiLogin } = await loadApiLogin();

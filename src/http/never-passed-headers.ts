@@ -29,6 +29,7 @@ export const NEVER_SENT = anyOf([
   "cookie",
   "cookie2", // RFC 2965
   "authorization",
+  "dpop", // RFC 9449
   "forwarded",
   "x-forwarded*", // reverse proxies of all kinds
   "x-idpauth*",
@@ -143,6 +144,7 @@ export const NEVER_RETURNED = anyOf([
   ...COMMANDS,
   "set-cookie",
   "set-cookie2", // RFC 2965
+  "dpop-nonce", // RFC 9449
   "clear-site-data",
   "service-worker-allowed",
   "x-idpauth*",

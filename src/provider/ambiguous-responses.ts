@@ -15,8 +15,11 @@ const AMBIGUOUS_MS = 600_000;
  * has been replaced since, belongs to another outage: another process may have refreshed meanwhile.
  */
 export interface AmbiguousResponses {
-  /** Whether an ambiguous response, which has just come, refuses. Remembers it if not. */
-  isSecond(refresh: RefreshRequest): boolean;
+  /**
+   * Whether an ambiguous response, which has just come, refuses. Remembers it if not.
+   * @param needsSuccess false: a second one refuses, whatever came in between
+   */
+  isSecond(refresh: RefreshRequest, needsSuccess: boolean): boolean;
   /** @param refresh undefined: a code exchange */
   succeeded(refresh?: RefreshRequest): void;
 }
@@ -34,12 +37,12 @@ export function createAmbiguousResponses(clock: Clock): AmbiguousResponses {
   }
 
   return {
-    isSecond(refresh: RefreshRequest): boolean {
+    isSecond(refresh: RefreshRequest, needsSuccess: boolean): boolean {
       const name = nameOf(refresh);
       const at = clock.monotonic();
       const first = before.get(name);
       if (first !== undefined && at - first.at < AMBIGUOUS_MS) {
-        if (first.successes === successes) return false;
+        if (needsSuccess && first.successes === successes) return false;
         before.delete(name);
         return true;
       }

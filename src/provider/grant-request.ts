@@ -5,8 +5,14 @@ import { isObject } from "../record/json.js";
 import type { FailureListener } from "./back-off.js";
 import { authenticationInWords, credentialsInWords } from "./client-authentication.js";
 import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
-import type { ProviderConnection } from "./provider-connection.js";
-import { asksToTryLater, meaningOf, type Grant } from "./response-meaning.js";
+import type { ClientResponse, ProviderConnection } from "./provider-connection.js";
+import {
+  asksToTryLater,
+  INVALID_DPOP_PROOF,
+  meaningOf,
+  type Grant,
+  type Meaning,
+} from "./response-meaning.js";
 
 /** Characters of `claims`, which goes into the address of a login. Entra ID sends some hundred. */
 const MAX_CLAIMS_LENGTH = 2_000;
@@ -21,10 +27,13 @@ export interface GrantEndpoint {
 interface GrantRequest {
   readonly grant: Grant;
   readonly endpoint: GrantEndpoint;
-  readonly send: () => Promise<ProviderResponse>;
+  readonly send: () => Promise<ClientResponse>;
   readonly backOff: FailureListener;
-  /** Whether an ambiguous response refuses now. Default: it is an outage. */
-  readonly isRefusedNow?: () => boolean;
+  /**
+   * Whether an ambiguous response refuses now. Default: it is an outage.
+   * @param isRepeated the request was repeated with a nonce
+   */
+  readonly isRefusedNow?: (isRepeated: boolean) => boolean;
 }
 
 /**
@@ -39,13 +48,15 @@ export async function sendGrant(
   const meaning = await connection.call({
     endpoint: endpoint.name,
     send,
-    read: (response) => {
+    read: (response: ClientResponse) => {
       const read = meaningOf(response, grant);
       if (read.kind === "ok") return read;
-      const { kind, reason } = read;
+      const { reason } = read;
+      const isRepeated = response.isRepeated === true;
+      const kind = isSpentByDemand(read, isRepeated, grant) ? "ambiguous" : read.kind;
       if (kind === "operator")
         reportMistake(connection, { grant, endpoint, reason, status: response.status });
-      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow()))
+      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow(isRepeated)))
         return { kind: "refused" as const, reason, claims: claimsChallenge(response) };
       throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
     },
@@ -62,6 +73,19 @@ export async function sendGrant(
   });
   if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason, meaning);
   return meaning.body;
+}
+
+/**
+ * Whether the provider may have spent the refresh token with the response that demanded a nonce,
+ * and accept it at another try.
+ */
+function isSpentByDemand(
+  { kind, reason }: Exclude<Meaning, { kind: "ok" }>,
+  isRepeated: boolean,
+  grant: Grant,
+): boolean {
+  const isRefresh = grant === "refresh" || grant === "api";
+  return isRepeated && isRefresh && kind === "refused" && reason === "invalid_grant";
 }
 
 /**
@@ -95,6 +119,8 @@ function reportMistake(
   const mayBeCredentials =
     [401, 403].includes(status) || reason === "unauthorized_client" || settings.privateKey !== null;
   const message = (names: SettingNames) => {
+    if (reason === INVALID_DPOP_PROOF)
+      return `The ${endpoint.inWords} doesn't accept the proof of the session's key (${response}). Compare this machine's clock with the provider's, and check that the provider supports ES256 in proofs (dpop_signing_alg_values_supported).`;
     const sent = `The client authenticated with ${authenticationInWords(settings, names)}.`;
     const credentials = `Check ${credentialsInWords(settings, names)}.`;
     return reason === "invalid_client" || grant === "exchange" || grant === "push"

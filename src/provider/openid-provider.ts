@@ -18,35 +18,41 @@ import {
   type SignIn,
   type SpentRefresh,
 } from "../record/credentials.js";
+import type { DpopKey } from "../record/dpop.js";
 import type { SessionRecord } from "../record/record.js";
 import { hasAskedFor } from "../record/why-no-api-token.js";
 import { withoutUndefined } from "../record/without-undefined.js";
+import { lazily } from "../work/lazily.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { checkAudience, missingScopes, targetParameters } from "./api-audience.js";
 import {
   authorizationParameters,
   loginScopes,
+  signedAddress,
   withParameters,
 } from "./authorization-request.js";
-  signedAddress,
 import { createClientAuthentication } from "./client-authentication.js";
-import { createDiscovery } from "./discovery.js";
-import { createJwks } from "./key-fetches.js";
 import { createClientSignatures } from "./client-signatures.js";
+import { createDiscovery } from "./discovery.js";
+import { assertProfile } from "./fapi-document.js";
+import { createJwks } from "./key-fetches.js";
 import { logoutUrl } from "./logout-url.js";
 import { createProviderConnection, type OpenIdProviderOptions } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import { createPushedRequests } from "./pushed-requests.js";
 import { createRefreshBackOff } from "./refresh-back-off.js";
 import { createRefreshTokenReports } from "./refresh-token-reports.js";
+import { createRequestObjects } from "./request-object.js";
 import { createRevocationEndpoint } from "./revocation-endpoint.js";
 import { createTokenEndpoint } from "./token-endpoint.js";
-import { createRequestObjects } from "./request-object.js";
 import { expiryOf, type TokenResponse } from "./token-response.js";
 import { createTokenVerification } from "./token-verification.js";
 import { createUserinfoAtRefresh } from "./userinfo-at-refresh.js";
 import { createUserinfoAtSignIn } from "./userinfo-at-sign-in.js";
 import { createUserinfoEndpoint } from "./userinfo-endpoint.js";
+
+/** Loaded when the application starts if tokens are bound to keys. */
+const loadDpopKeys = lazily(() => import("./dpop/dpop-keys.js"));
 
 /** Creates an OpenID provider's client. It sends no request before its first use. */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
@@ -55,6 +61,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const connection = createProviderConnection(options, authentication);
   const { settings, clock } = connection;
   const { targets = [] } = options;
+  if (settings.dpop) loadDpopKeys().catch(() => undefined);
   /** Undefined: the provider has one issuer. */
   const tenants = tenantsOf(settings);
   const discovery = createDiscovery(connection);
@@ -62,12 +69,12 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   const verification = createTokenVerification(connection, discovery, jwks);
   const refreshes = createRefreshBackOff(clock, connection.random);
   const pushedRequests = createPushedRequests(connection);
+  const requestObjects = createRequestObjects(connection, signatures);
   const tokenEndpoint = createTokenEndpoint(connection, refreshes);
   const userinfo = createUserinfoEndpoint(connection);
   const userinfoAtSignIn = createUserinfoAtSignIn(connection, userinfo);
   const userinfoAtRefresh = createUserinfoAtRefresh(connection, userinfo, refreshes);
   const revocation = createRevocationEndpoint(connection, discovery);
-  const requestObjects = createRequestObjects(connection, signatures);
   const refreshTokens = createRefreshTokenReports(connection);
 
   function assertReadyToExchange(): void {
@@ -119,13 +126,23 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     });
   }
 
+  /** Undefined: the tokens of this client are bearer tokens. */
+  async function createDpopKey(): Promise<DpopKey | undefined> {
+    return settings.dpop ? (await loadDpopKeys()).createDpopKey() : undefined;
+  }
+
   async function authorizationUrl(request: AuthorizationRequest): Promise<AuthorizationAddress> {
     const metadata = await discovery.current();
+    assertProfile(metadata, connection);
     const isSigned = requestObjects.areRequired(metadata);
     userinfo.assertAvailable(metadata);
     refreshTokens.warnOfScopes(metadata);
     const endpoint = pushedRequests.endpointOf(metadata);
-    const parameters = await authorizationParameters(request, { settings, metadata, targets });
+    const { dpopKey } = request;
+    const parameters = {
+      ...(await authorizationParameters(request, { settings, metadata, targets })),
+      ...(dpopKey && { dpop_jkt: await (await loadDpopKeys()).thumbprintOf(dpopKey) }),
+    };
     const plain = withParameters(metadata.authorization_endpoint, parameters);
     const isSilent = plain.searchParams.get("prompt") === "none";
     const signed = async () => (isSigned ? requestObjects.sign(metadata, parameters) : parameters);
@@ -145,9 +162,13 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     const metadata = await discovery.current();
     userinfo.assertAvailable(metadata);
     assertReadyToExchange();
-    const tokens = await tokenEndpoint.exchange(metadata, exchange, baseScope(metadata));
+    // A login that began before DPoP was turned on has no key.
+    const dpopKey = exchange.dpopKey ?? (await createDpopKey());
+    const parameters = baseScope(metadata);
+    const tokens = await tokenEndpoint.exchange(metadata, { ...exchange, dpopKey }, parameters);
     const receivedAt = epochSeconds(clock);
     const { accessToken, refreshToken, expiresIn } = tokens;
+    const dpop = tokens.tokenType === "DPoP" ? tokens.dpop : undefined;
     const verified = verification.verifySignIn({ metadata, tokens, nonce, receivedAt });
     if (refreshToken !== undefined) refreshTokens.came(metadata);
     const identity = await verified
@@ -155,7 +176,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
         const { backchannelLogout, frontchannelLogout } = settings;
         if ((backchannelLogout || frontchannelLogout) && claims["sid"] === undefined)
           connection.events.logOnce(logLine("sid_missing"));
-        const complete = await userinfoAtSignIn.complete(metadata, claims, accessToken ?? "");
+        const token = { accessToken: accessToken ?? "", dpop };
+        const complete = await userinfoAtSignIn.complete(metadata, claims, token);
         return { ...complete, idTokenAlg: algorithm };
       })
       .catch((error: unknown) => {
@@ -168,14 +190,15 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       idToken: tokens.idToken ?? "",
       receivedAt,
       accessTokenExpiresAt: expiryOf(receivedAt, expiresIn),
+      dpop,
     };
   }
 
   function credentialsOf(
-    { accessToken = "", refreshToken, scopes }: TokenResponse,
+    { accessToken = "", refreshToken, scopes, tokenType }: TokenResponse,
     metadata: ProviderMetadata,
   ): SignIn["credentials"] {
-    return credentialsToDict({
+    const credentials = credentialsToDict({
       token: accessToken,
       refreshToken,
       tokenUri: metadata.token_endpoint,
@@ -183,6 +206,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
       clientSecret: settings.clientSecret,
       scopes: scopes ?? loginScopes(settings, metadata),
     });
+    return { ...credentials, ...withoutUndefined({ token_type: tokenType }) };
   }
 
   async function refresh(request: RefreshRequest): Promise<SpentRefresh> {
@@ -193,8 +217,10 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     await refreshes.enter(request, request.signal);
     const parameters =
       target === undefined ? baseScope(metadata) : targetParameters(target, settings.issuer);
+    const dpopKey = request.dpop === undefined ? await createDpopKey() : undefined;
+    const dpop = request.dpop ?? (dpopKey && { key: dpopKey });
     const { expiresIn, ...tokens } = await tokenEndpoint
-      .refresh(metadata, request, parameters)
+      .refresh(metadata, { ...request, dpop }, parameters)
       .catch((error: unknown) => {
         // Userinfo is not called.
         refreshes.left(request, "userinfo");
@@ -216,7 +242,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     const isUnconsented =
       missing.length > 0 && target.consentLater && !hasAskedFor(previous, target.api);
     await alone(request, async () => {
-      verification.bearerToken(spent);
+      verification.usableToken(spent);
       checkAudience(spent, target, settings.issuer);
       if (isUnconsented) throw new ProviderRefusedError("api_scopes_missing");
       if (spent.idToken === undefined) return;
@@ -241,7 +267,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
     const check = { metadata, spent, previous, request };
     const verifyNow = async (): Promise<Identity> => {
       if (spent.idToken === undefined) {
-        const accessToken = await alone(request, async () => verification.bearerToken(spent));
+        const accessToken = await alone(request, async () => verification.usableToken(spent));
         return userinfoAtRefresh.confirm(check, accessToken);
       }
       const token = await alone(request, () => verification.verifyRefresh(check));
@@ -259,6 +285,7 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   return {
     facts,
     authorizationUrl,
+    createDpopKey,
     assertReadyToExchange,
     assertReadyToRefresh,
     exchange,
@@ -269,8 +296,8 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
         refreshes.left(request, "userinfo");
       }),
     logoutUrl: async (request) => logoutUrl(settings, await discovery.current(), request),
+    verifyResponse: verification.verifyResponse,
     verifyLogoutToken: verification.verifyLogout,
     revoke: revocation.revoke,
   };
 }
-    verifyResponse: verification.verifyResponse,

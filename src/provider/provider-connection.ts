@@ -4,6 +4,7 @@ import {
   type Client,
   type ClientAuth,
   type CustomFetchOptions,
+  type DPoPHandle,
 } from "oauth4webapi";
 import type { Clock } from "../clock.js";
 import { SETTING_NAMES, type SettingNames } from "../config/setting-names.js";
@@ -12,25 +13,31 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEvents } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../events/log.js";
+import { demandsDpopNonce } from "../http/dpop-challenge.js";
 import type { TokenTarget } from "../ports/provider.js";
+import type { DpopBinding } from "../record/dpop.js";
+import { lazily } from "../work/lazily.js";
 import { asksForRetry, createBackOff, type BackOff, type FailureListener } from "./back-off.js";
+import type { ProvenRequests } from "./dpop/proven-requests.js";
 import type { OwnEndpoints } from "./endpoint-owners.js";
 import {
   ADDRESS_REFUSED,
   createProviderHttp,
+  errorCode,
   type ProviderHttp,
   type ProviderResponse,
 } from "./http-to-provider.js";
 import { createOperatorReports, type OperatorReports } from "./operator-reports.js";
+import { USE_DPOP_NONCE } from "./response-meaning.js";
 
-interface Call<Result> {
+interface Call<Result, Received extends ProviderResponse = ProviderResponse> {
   readonly endpoint: ProviderEndpoint;
-  readonly send: () => Promise<ProviderResponse>;
+  readonly send: () => Promise<Received>;
   /**
    * Returns what the response contains.
    * @throws ProviderUnavailableError the response is an outage or shows a wrong configuration
    */
-  readonly read: (response: ProviderResponse) => Result;
+  readonly read: (response: Received) => Result;
   readonly backOff: FailureListener;
   /** Returns the log line of an outage; null for none. Default: the event's own line. */
   readonly line?: () => LogEntry | null | undefined;
@@ -40,8 +47,32 @@ interface Call<Result> {
 export type ClientRequest = (
   client: Client,
   authentication: ClientAuth,
-  options: { readonly [customFetch]: Send; readonly [allowInsecureRequests]: true },
+  options: RequestOptions,
 ) => Promise<Response>;
+
+/** What oauth4webapi builds a request with. */
+export interface RequestOptions {
+  readonly [customFetch]: Send;
+  readonly [allowInsecureRequests]: true;
+  /** Adds a proof. Absent: the request has none. */
+  readonly DPoP?: DPoPHandle;
+}
+
+/** What one request is sent with. */
+export interface SentWith {
+  /** The total deadline; default: the configured timeout. */
+  readonly signal?: AbortSignal | undefined;
+  /** The key that the tokens are bound to. Undefined: they are bearer tokens. */
+  readonly dpop?: DpopBinding | undefined;
+}
+
+/** A response to a request that may have had a proof. */
+export interface ClientResponse extends ProviderResponse {
+  /** The key, and the newest nonce. Absent: the request had no proof. */
+  readonly dpop?: DpopBinding;
+  /** The request was repeated, because the provider demanded a nonce. */
+  readonly isRepeated?: true;
+}
 
 /**
  * Returns the client's authentication at one endpoint.
@@ -62,7 +93,10 @@ export interface ClientAuthentication {
 
 type Send = (
   url: string,
-  options: CustomFetchOptions<"POST", URLSearchParams>,
+  options: Pick<CustomFetchOptions<"POST", URLSearchParams>, "headers"> & {
+    readonly method: string;
+    readonly body?: unknown;
+  },
 ) => Promise<Response>;
 
 export interface OpenIdProviderOptions {
@@ -73,6 +107,8 @@ export interface OpenIdProviderOptions {
   readonly names?: SettingNames;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
+  /** Sends requests over connections that show the client's certificate, if it has one. */
+  readonly certified?: typeof fetch | undefined;
   /** The APIs that access tokens are requested for; default none. */
   readonly targets?: readonly TokenTarget[];
   /** Tells its endpoints from those of other providers. Undefined: it is the only one. */
@@ -95,6 +131,8 @@ export interface ProviderConnection extends OperatorReports {
   readonly allows: OpenIdProviderOptions["allows"];
   readonly random: () => number;
   readonly http: ProviderHttp;
+  /** To the endpoints that ask who the client is: shows its certificate, if it has one. */
+  readonly clientHttp: ProviderHttp;
   /** Returns a new back-off. */
   backOff(): BackOff;
   /** @throws ProviderUnavailableError `backing_off`: no sign-in may use the client's key now */
@@ -106,15 +144,25 @@ export interface ProviderConnection extends OperatorReports {
   sendAsClient(
     endpoint: string,
     build: ClientRequest,
-    signal?: AbortSignal,
-  ): Promise<ProviderResponse>;
+    sentWith?: SentWith,
+  ): Promise<ClientResponse>;
+  /**
+   * Sends a request that oauth4webapi builds. If the provider demands a nonce in the proof, the
+   * request is repeated once with it (RFC 9449 section 8): a provider refuses the proof before it
+   * looks at anything else.
+   */
+  sendBuilt(
+    endpoint: string,
+    build: (options: RequestOptions) => Promise<Response>,
+    sentWith: SentWith,
+  ): Promise<ClientResponse>;
   /**
    * Sends one request to the provider, and reads the response. If either fails, it emits the outage
    * and starts the back-off. Sends also during the back-off, so call `assertReady` first.
    *
    * @throws ProviderUnavailableError with the seconds of the back-off
    */
-  call<Result>(call: Call<Result>): Promise<Result>;
+  call<Result, Received extends ProviderResponse>(call: Call<Result, Received>): Promise<Result>;
   /**
    * Sends a request that idpauth can do without. Every status is a response, also one that is an
    * outage.
@@ -138,40 +186,79 @@ export function createProviderConnection(
     endpoints,
     allows,
     fetch = globalThis.fetch,
+    certified,
     random = Math.random,
   }: OpenIdProviderOptions,
   { authenticate, assertReadyToSignIn }: ClientAuthentication,
 ): ProviderConnection {
-  const http = createProviderHttp({ clock, timeout: settings.httpTimeout, fetch });
+  const timeout = settings.httpTimeout;
+  const http = createProviderHttp({ clock, timeout, fetch });
+  // Never without the certificate: a provider could give tokens that aren't bound to it.
+  if (settings.clientCertificate !== null && certified === undefined)
+    throw new TypeError("Nothing shows the client's certificate.");
+  const clientHttp = certified ? createProviderHttp({ clock, timeout, fetch: certified }) : http;
+  const loadProven = lazily(async (): Promise<ProvenRequests> => {
+    const { createProvenRequests } = await import("./dpop/proven-requests.js");
+    return createProvenRequests(clock);
+  });
+  // Now: later there may be no file descriptor left for it.
+  if (settings.dpop) loadProven().catch(() => undefined);
 
   function backOff(): BackOff {
     return createBackOff(clock, random);
   }
 
-  async function sendAsClient(
+  function sendAsClient(
     endpoint: string,
     build: ClientRequest,
-    signal?: AbortSignal,
-  ): Promise<ProviderResponse> {
-    let response: ProviderResponse | undefined;
-    const send: Send = async (url, { method, headers, body }) => {
-      response = await http.send(url, { method, headers, body }, signal);
-      return new Response();
-    };
-    // discovery.ts has checked whether http is allowed.
-    const authentication = authenticate(endpoint, connection, signal);
-    await build({ client_id: settings.clientId }, authentication, {
-      [customFetch]: send,
-      [allowInsecureRequests]: true,
-    });
-    if (response === undefined) throw new TypeError("The library didn't send a request.");
-    return response;
+    sentWith: SentWith = {},
+  ): Promise<ClientResponse> {
+    return sendBuilt(
+      endpoint,
+      (options) => {
+        const authentication = authenticate(endpoint, connection, sentWith.signal);
+        return build({ client_id: settings.clientId }, authentication, options);
+      },
+      sentWith,
+    );
   }
 
-  async function call<Result>(request: Call<Result>): Promise<Result> {
+  async function sendBuilt(
+    endpoint: string,
+    build: (options: RequestOptions) => Promise<Response>,
+    { signal, dpop }: SentWith,
+  ): Promise<ClientResponse> {
+    const proven = dpop && (await (await loadProven()).create(endpoint, dpop));
+    const send = async (): Promise<ProviderResponse> => {
+      let response: ProviderResponse | undefined;
+      await build({
+        [customFetch]: async (url, { method, headers, body }) => {
+          const request = { method, headers, ...(body instanceof URLSearchParams && { body }) };
+          response = await clientHttp.send(url, request, signal);
+          return new Response();
+        },
+        // discovery.ts has checked whether http is allowed.
+        [allowInsecureRequests]: true,
+        ...(proven && { DPoP: proven.handle }),
+      });
+      if (response === undefined) throw new TypeError("The library didn't send a request.");
+      return response;
+    };
+    const response = await send();
+    if (proven === undefined) return response;
+    if (!proven.received(response.headers) || !demandsNonce(response))
+      return { ...response, dpop: proven.binding() };
+    const repeated = await send();
+    proven.received(repeated.headers);
+    return { ...repeated, dpop: proven.binding(), isRepeated: true };
+  }
+
+  async function call<Result, Received extends ProviderResponse>(
+    request: Call<Result, Received>,
+  ): Promise<Result> {
     const { endpoint, send, read, backOff, line } = request;
     const startedAt = clock.monotonic();
-    let response: ProviderResponse | undefined;
+    let response: Received | undefined;
     try {
       const result = await events.run({ name: "provider", endpoint }, async () => {
         response = await send();
@@ -234,11 +321,22 @@ export function createProviderConnection(
     allows,
     random,
     http,
+    clientHttp,
     backOff,
     assertReadyToSignIn,
     sendAsClient,
+    sendBuilt,
     call,
     callBestEffort,
   };
   return connection;
+}
+
+/** Whether the provider refuses a proof for want of a nonce. */
+function demandsNonce(response: ProviderResponse): boolean {
+  const { status, headers } = response;
+  return (
+    (status === 400 || status === 401) &&
+    (errorCode(response) === USE_DPOP_NONCE || demandsDpopNonce(headers.get("www-authenticate")))
+  );
 }

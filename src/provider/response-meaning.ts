@@ -26,6 +26,12 @@ export type Grant = "exchange" | "refresh" | "api" | "push";
 /** The provider is overloaded or away, with any status: counts as a 503. */
 const LATER = ["temporarily_unavailable", "server_error", "slow_down"];
 
+/** The provider demands another nonce than the proof has (RFC 9449 section 8). */
+export const USE_DPOP_NONCE = "use_dpop_nonce";
+
+/** The provider doesn't accept the proof: most often, the two clocks differ. */
+export const INVALID_DPOP_PROOF = "invalid_dpop_proof";
+
 /** Errors of OpenID Connect Core section 3.1.2.6 and RFC 6749 section 4.1.2.1 about the user. */
 const ABOUT_USER = [
   "login_required",
@@ -96,6 +102,9 @@ const isClientRefused = (read: Read) =>
  */
 const TABLE: readonly Row[] = [
   { kind: "outage", when: (read) => hasError(read, LATER) },
+  // The request has been repeated with a nonce already. The next one begins with the newest.
+  { kind: "outage", when: (read) => is4xx(read) && read.error === USE_DPOP_NONCE },
+  { kind: "operator", when: (read) => is4xx(read) && read.error === INVALID_DPOP_PROOF },
   {
     // With any 4xx: Auth0 sends it with 403.
     kind: "refused",

@@ -45,7 +45,7 @@ export function createRevocationEndpoint(
         ...options,
         additionalParameters: { token_type_hint: hint },
       });
-    const send = () => connection.sendAsClient(endpoint, build, signal);
+    const send = () => connection.sendAsClient(endpoint, build, { signal });
     const response = await connection.callBestEffort("revocation", backOff, send);
     if (response.status === 200) return true;
     return failed(withoutUndefined({ status: response.status, error: errorCode(response) }));

@@ -1,15 +1,22 @@
 import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
+import type { DpopBinding } from "../record/dpop.js";
 import { createAmbiguousResponses } from "./ambiguous-responses.js";
 import { createSingleRequestBackOff } from "./back-off.js";
 import { sendGrant, type GrantEndpoint } from "./grant-request.js";
-import type { ClientRequest, ProviderConnection } from "./provider-connection.js";
+import type { ClientRequest, ClientResponse, ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 import type { RefreshBackOff } from "./refresh-back-off.js";
-import { tokensOf, type TokenResponse } from "./token-response.js";
+import { tokensOf, type TokenResponse, type TokenType } from "./token-response.js";
 
 const ENDPOINT: GrantEndpoint = { name: "token", inWords: "token endpoint" };
+
+/** A token response, and what its request was proven with. */
+export interface ProvenTokens extends TokenResponse {
+  /** Undefined: with nothing. */
+  readonly dpop: DpopBinding | undefined;
+}
 
 export interface TokenEndpoint {
   /** @throws ProviderUnavailableError `backing_off` */
@@ -19,13 +26,13 @@ export interface TokenEndpoint {
     metadata: ProviderMetadata,
     exchange: CodeExchange,
     additional: Readonly<Record<string, string>>,
-  ): Promise<TokenResponse>;
+  ): Promise<ProvenTokens>;
   /** Sends the request even during the back-off of refreshes. */
   refresh(
     metadata: ProviderMetadata,
     refreshing: RefreshRequest,
     additional: Readonly<Record<string, string>>,
-  ): Promise<TokenResponse>;
+  ): Promise<ProvenTokens>;
 }
 
 /** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
@@ -43,9 +50,9 @@ export function createTokenEndpoint(
 
   async function exchange(
     metadata: ProviderMetadata,
-    { code, redirectUri, verifier }: CodeExchange,
+    { code, redirectUri, verifier, dpopKey }: CodeExchange,
     additional: Readonly<Record<string, string>>,
-  ): Promise<TokenResponse> {
+  ): Promise<ProvenTokens> {
     const parameters = { ...additional, code, redirect_uri: redirectUri, code_verifier: verifier };
     const request: ClientRequest = (client, authentication, options) =>
       genericTokenEndpointRequest(
@@ -56,34 +63,41 @@ export function createTokenEndpoint(
         parameters,
         options,
       );
-    const send = () => connection.sendAsClient(metadata.token_endpoint, request);
+    const dpop = dpopKey && { key: dpopKey };
+    let response: ClientResponse | undefined;
     const body = await sendGrant(connection, {
       grant: "exchange",
       endpoint: ENDPOINT,
-      send,
+      send: async () =>
+        (response = await connection.sendAsClient(metadata.token_endpoint, request, { dpop })),
       backOff: exchanges,
     });
     ambiguities.succeeded();
     refreshes.exchanged();
-    return tokensOf(body);
+    return provenTokens(body, response);
   }
 
   async function refresh(
     metadata: ProviderMetadata,
     refreshing: RefreshRequest,
     additionalParameters: Readonly<Record<string, string>>,
-  ): Promise<TokenResponse> {
-    const { refreshToken, signal, target } = refreshing;
+  ): Promise<ProvenTokens> {
+    const { refreshToken, signal, target, dpop } = refreshing;
     const request: ClientRequest = (client, authentication, options) =>
       refreshTokenGrantRequest(metadata, client, authentication, refreshToken, {
         ...options,
         additionalParameters,
       });
+    let response: ClientResponse | undefined;
     try {
       const body = await sendGrant(connection, {
         grant: target === undefined ? "refresh" : "api",
         endpoint: ENDPOINT,
-        send: () => connection.sendAsClient(metadata.token_endpoint, request, signal),
+        send: async () =>
+          (response = await connection.sendAsClient(metadata.token_endpoint, request, {
+            signal,
+            dpop,
+          })),
         backOff: {
           succeeded: () => {
             refreshes.responded("token");
@@ -91,15 +105,28 @@ export function createTokenEndpoint(
           failed: (startedAt, failure) =>
             refreshes.failed(refreshing, startedAt, { ...failure, endpoint: "token" }),
         },
-        isRefusedNow: () => ambiguities.isSecond(refreshing),
+        isRefusedNow: (isRepeated) => ambiguities.isSecond(refreshing, !isRepeated),
       });
       ambiguities.succeeded(refreshing);
-      return tokensOf(body);
+      return provenTokens(body, response);
     } catch (error) {
       throw error instanceof ProviderUnavailableError ? refreshes.withLogin(error) : error;
     } finally {
       refreshes.left(refreshing, "token");
     }
+  }
+
+  /**
+   * A token that isn't bound would be worth as much to a thief as to the session, so it isn't
+   * accepted in place of a bound one.
+   */
+  function provenTokens(
+    body: Readonly<Record<string, unknown>>,
+    response: ClientResponse | undefined,
+  ): ProvenTokens {
+    const { dpop } = response ?? {};
+    const asked: readonly TokenType[] = connection.settings.dpop ? ["dpop"] : ["dpop", "bearer"];
+    return { ...tokensOf(body, dpop === undefined ? ["bearer"] : asked), dpop };
   }
 
   return { assertReadyToExchange, exchange, refresh };

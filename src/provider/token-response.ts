@@ -6,8 +6,10 @@ import type { EpochSeconds } from "../clock.js";
  * are undefined.
  */
 export interface TokenResponse {
-  /** Only of a bearer token. */
+  /** Only of a type that was asked for. */
   readonly accessToken: string | undefined;
+  /** The access token is bound to the request's key. Undefined: it is a bearer token. */
+  readonly tokenType: "DPoP" | undefined;
   /** An access token came that is of another type, which idpauth can't use. */
   readonly isOtherType: boolean;
   readonly refreshToken: string | undefined;
@@ -18,15 +20,23 @@ export interface TokenResponse {
   readonly expiresIn: number | undefined;
 }
 
-export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse {
-  const type = body["token_type"];
+/** The types of access tokens, in lower case (RFC 6750, RFC 9449). */
+export type TokenType = "bearer" | "dpop";
+
+/** @param types those that this request may bring */
+export function tokensOf(
+  body: Readonly<Record<string, unknown>>,
+  types: readonly TokenType[] = ["bearer"],
+): TokenResponse {
+  const given = body["token_type"];
   const idToken = body["id_token"];
-  const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
+  const type = types.find((one) => typeof given === "string" && given.toLowerCase() === one);
   const token = text(body["access_token"]);
   const isAbsent = idToken === undefined || idToken === null || idToken === "";
   return {
-    accessToken: isBearer ? visible(token) : undefined,
-    isOtherType: token !== undefined && !isBearer,
+    accessToken: type === undefined ? undefined : visible(token),
+    tokenType: type === "dpop" ? "DPoP" : undefined,
+    isOtherType: token !== undefined && type === undefined,
     refreshToken: text(body["refresh_token"]),
     // An ID token that is no string is wrong, not missing. Providers written in Go send an empty one.
     idToken: isAbsent ? undefined : (text(idToken) ?? ""),

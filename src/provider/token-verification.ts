@@ -26,7 +26,7 @@ import { doubtInWords, type Doubt } from "./token-doubts.js";
 /** The tokens of a response. */
 interface ReceivedTokens {
   readonly accessToken: string | undefined;
-  /** An access token came that is no bearer token. */
+  /** An access token came that is of another type than asked for. */
   readonly isOtherType?: boolean | undefined;
   readonly idToken: string | undefined;
 }
@@ -53,8 +53,8 @@ export interface RefreshCheck {
 export type AcceptedIdToken = Pick<VerifiedIdToken, "claims" | "algorithm">;
 
 export interface TokenVerification {
-  /** @throws ProviderUnavailableError there is no bearer token */
-  bearerToken(tokens: ReceivedTokens): string;
+  /** Returns the access token. @throws ProviderUnavailableError there is none of the expected type */
+  usableToken(tokens: ReceivedTokens): string;
   /** Verifies the ID token of a sign-in. */
   verifySignIn(check: SignInCheck): Promise<AcceptedIdToken>;
   /** Verifies the ID token of a refresh. */
@@ -83,14 +83,16 @@ export function createTokenVerification(
     return { issuer, tenants, clientId, trustedAudiences, clockTolerance, now };
   }
 
-  function bearerToken({ accessToken, isOtherType = false }: ReceivedTokens): string {
+  function usableToken({ accessToken, isOtherType = false }: ReceivedTokens): string {
     if (accessToken !== undefined) return accessToken;
     if (!isOtherType) throw new ProviderUnavailableError("access_token_missing");
     throw connection.doubted({
       endpoint: "token",
       reason: "token_type",
-      message:
-        "The token endpoint issues access tokens of another type than Bearer, which idpauth doesn't support. Have the provider issue bearer tokens to this client.",
+      message: ({ env }) =>
+        settings.dpop
+          ? `${env("dpop")} is on, but the token endpoint issues access tokens that aren't bound to the session's key. Have the provider bind the tokens of this client (DPoP), or turn ${env("dpop")} off.`
+          : `The token endpoint issues access tokens of another type than Bearer. If the provider binds them to a key (DPoP), turn ${env("dpop")} on. Otherwise have it issue bearer tokens to this client.`,
     });
   }
 
@@ -105,7 +107,7 @@ export function createTokenVerification(
   async function verify(check: IdTokenCheck): Promise<AcceptedIdToken> {
     const { metadata, tokens, checkFlow, signal } = check;
     const { idTokenSignedResponseAlg: only } = settings;
-    const accessToken = bearerToken(tokens);
+    const accessToken = usableToken(tokens);
     const { idToken } = tokens;
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
     const expected = {
@@ -189,7 +191,7 @@ export function createTokenVerification(
     return { ...logout, onlySignedWith: algorithm, ...withoutUndefined({ isUnusual }) };
   }
 
-  return { bearerToken, verifySignIn, verifyRefresh, verifyResponse, verifyLogout };
+  return { usableToken, verifySignIn, verifyRefresh, verifyResponse, verifyLogout };
 }
 
 /** An ID token to check. */

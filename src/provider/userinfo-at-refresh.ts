@@ -76,14 +76,14 @@ export function createUserinfoAtRefresh(
 
   /** Calls userinfo for a refresh. If it fails, only this session may have to wait. */
   async function ofRefresh(
-    { metadata, request }: RefreshCheck,
+    { metadata, request, spent }: RefreshCheck,
     accessToken: string,
     sub: unknown,
   ): Promise<IdInfo> {
     const startedAt = connection.clock.monotonic();
     try {
       return await endpoint.callRequired(metadata, {
-        accessToken,
+        token: { accessToken, dpop: spent.tokenType === "DPoP" ? spent.dpop : undefined },
         sub,
         signal: request.signal,
         consequence: "The refresh isn't finished. The session is kept.",

@@ -6,7 +6,7 @@ import { lacksIdentity, withAllOfUserinfo } from "../record/userinfo-claims.js";
 import { asksForRetry, createSingleRequestBackOff } from "./back-off.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
-import { userinfoOf, type UserinfoEndpoint } from "./userinfo-endpoint.js";
+import { userinfoOf, type UserinfoEndpoint, type UserinfoToken } from "./userinfo-endpoint.js";
 
 export interface UserinfoAtSignIn {
   /** @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off */
@@ -17,7 +17,7 @@ export interface UserinfoAtSignIn {
    *
    * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
    */
-  complete(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity>;
+  complete(metadata: ProviderMetadata, claims: IdInfo, token: UserinfoToken): Promise<Identity>;
 }
 
 export function createUserinfoAtSignIn(
@@ -36,20 +36,20 @@ export function createUserinfoAtSignIn(
   async function complete(
     metadata: ProviderMetadata,
     claims: IdInfo,
-    accessToken: string,
+    token: UserinfoToken,
   ): Promise<Identity> {
     return endpoint.isRequired
-      ? completeAlways(metadata, claims, accessToken)
-      : completeIfNeeded(metadata, claims, accessToken);
+      ? completeAlways(metadata, claims, token)
+      : completeIfNeeded(metadata, claims, token);
   }
 
   async function completeAlways(
     metadata: ProviderMetadata,
     claims: IdInfo,
-    accessToken: string,
+    token: UserinfoToken,
   ): Promise<Identity> {
     const userinfo = await endpoint.callRequired(metadata, {
-      accessToken,
+      token,
       sub: claims.sub,
       consequence: ({ env }) => `The sign-in stops, since ${env("userinfo")} is always.`,
       backOff: required,
@@ -60,12 +60,12 @@ export function createUserinfoAtSignIn(
   async function completeIfNeeded(
     { userinfo_endpoint: url }: ProviderMetadata,
     claims: IdInfo,
-    accessToken: string,
+    token: UserinfoToken,
   ): Promise<Identity> {
     if (url !== undefined && lacksIdentity(claims)) {
       try {
         const response = await connection.callBestEffort("userinfo", optional, () =>
-          endpoint.send(url, accessToken),
+          endpoint.send(url, token),
         );
         const userinfo = userinfoOf(response, claims.sub);
         if (userinfo.kind === "claims")

@@ -1,5 +1,7 @@
+import { protectedResourceRequest } from "oauth4webapi";
 import { textWith, type SettingText } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import type { DpopBinding } from "../record/dpop.js";
 import type { IdInfo } from "../record/identity.js";
 import type { FailureListener } from "./back-off.js";
 import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
@@ -7,9 +9,16 @@ import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
 
+/** The access token of a request to userinfo. */
+export interface UserinfoToken {
+  readonly accessToken: string;
+  /** What it is bound to. Undefined: it is a bearer token. */
+  readonly dpop: DpopBinding | undefined;
+}
+
 /** One call that cannot continue without userinfo. */
 export interface RequiredCall {
-  readonly accessToken: string;
+  readonly token: UserinfoToken;
   /** The subject of the ID token. */
   readonly sub: unknown;
   readonly signal?: AbortSignal;
@@ -30,7 +39,7 @@ export interface UserinfoEndpoint {
    * Requests the claims of the access token's user.
    * @throws ProviderUnavailableError no response
    */
-  send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse>;
+  send(url: string, token: UserinfoToken, signal?: AbortSignal): Promise<ProviderResponse>;
   /**
    * Calls userinfo, which must respond.
    *
@@ -58,11 +67,11 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
 
   async function callRequired(
     { userinfo_endpoint: url = "" }: ProviderMetadata,
-    { accessToken, sub, signal, consequence, backOff }: RequiredCall,
+    { token, sub, signal, consequence, backOff }: RequiredCall,
   ): Promise<IdInfo> {
     const userinfo = await connection.call({
       endpoint: "userinfo",
-      send: () => send(url, accessToken, signal),
+      send: () => send(url, token, signal),
       read: (response) => {
         const read = userinfoOf(response, sub);
         if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
@@ -90,9 +99,23 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
     return userinfo.claims;
   }
 
-  function send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
-    const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
-    return connection.http.send(url, { method: "GET", headers }, signal);
+  function send(
+    url: string,
+    { accessToken, dpop }: UserinfoToken,
+    signal?: AbortSignal,
+  ): Promise<ProviderResponse> {
+    const accept = { accept: "application/json" };
+    if (dpop === undefined) {
+      const headers = { ...accept, authorization: `Bearer ${accessToken}` };
+      return connection.clientHttp.send(url, { method: "GET", headers }, signal);
+    }
+    const address = new URL(url);
+    return connection.sendBuilt(
+      url,
+      (options) =>
+        protectedResourceRequest(accessToken, "GET", address, new Headers(accept), null, options),
+      { signal, dpop },
+    );
   }
 
   /** Reports that the endpoint doesn't accept a token that has just come. @returns the error */

@@ -14,6 +14,13 @@ export interface DpopBinding {
   readonly nonce?: string;
 }
 
+/** An access token, and what a request with it needs. */
+export interface AccessToken {
+  readonly value: string;
+  /** The key that the token is bound to. Undefined: it is a bearer token. */
+  readonly dpopKey?: DpopKey | undefined;
+}
+
 /** Base64url of 32 bytes. */
 const COORDINATE = /^[\w-]{43}$/;
 

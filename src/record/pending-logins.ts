@@ -170,6 +170,7 @@ export function signedIn(
       used,
       issuer: login.issuer,
       provider: signIn.sourceKey,
+      dpop: signIn.dpop,
       access_token_expires_at: signIn.accessTokenExpiresAt,
       tokens_received_at: signIn.receivedAt,
       ...stateOfSignIn(signIn.idInfo),

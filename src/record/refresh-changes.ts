@@ -1,6 +1,7 @@
 /** The changes that a refresh makes to the record. */
 import type { EpochSeconds } from "../clock.js";
-import type { SpentRefresh, Identity } from "./credentials.js";
+import type { Credentials, SpentRefresh, Identity } from "./credentials.js";
+import type { DpopBinding } from "./dpop.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 import { withoutUndefined } from "./without-undefined.js";
 
@@ -16,12 +17,21 @@ export function withoutLease(record: SessionRecord): SessionRecord {
 }
 
 /**
- * The record with a rotated refresh token. A record without credentials has nothing to refresh, so
- * it loses the lease.
+ * The record with a rotated refresh token, and with the key that it may be bound to. A record
+ * without credentials has nothing to refresh, so it loses the lease.
  */
-export function withRefreshToken(record: SessionRecord, refreshToken: string): SessionRecord {
+export function withRefreshToken(
+  record: SessionRecord,
+  { refreshToken, dpop }: Pick<SpentRefresh, "dpop"> & { readonly refreshToken: string },
+): SessionRecord {
   if (record.credentials === undefined) return withoutLease(record);
-  return { ...record, credentials: { ...record.credentials, refresh_token: refreshToken } };
+  const credentials = { ...record.credentials, refresh_token: refreshToken };
+  return withDpop({ ...record, credentials }, dpop);
+}
+
+/** The record with a key and its newest nonce. Undefined: the request had no proof. */
+export function withDpop(record: SessionRecord, dpop: DpopBinding | undefined): SessionRecord {
+  return dpop === undefined ? record : { ...record, idp_state: { ...record.idp_state, dpop } };
 }
 
 /**
@@ -102,19 +112,15 @@ export function withTokens(
   const state = isReviewed ? rest : withoutOutput(rest);
   return {
     ...freed,
-    credentials: {
-      ...freed.credentials,
-      token: spent.accessToken,
-      // Written again: a framework may have saved an old copy of its session meanwhile, with the
-      // spent token.
-      ...withoutUndefined({ refresh_token: spent.refreshToken, scopes: spent.scopes }),
-    },
+    credentials: renewed(freed.credentials, spent.accessToken, spent),
     id_info: idInfo,
     idp_state: {
       ...state,
       tokens_received_at: spent.receivedAt,
       ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
       ...withoutUndefined({
+        // The key stays while the token of an API may be bound to it.
+        dpop: spent.dpop ?? rest.dpop,
         id_token: spent.idToken,
         id_token_alg: verified.idTokenAlg,
         userinfo_claims: userinfoClaims.length > 0 ? userinfoClaims : undefined,
@@ -124,6 +130,20 @@ export function withTokens(
         ended: ended === "session_expiry" ? undefined : ended,
       }),
     },
+  };
+}
+
+function renewed(
+  { token_type: _type, ...before }: Credentials,
+  token: string,
+  { refreshToken, scopes, tokenType }: SpentRefresh,
+): Credentials {
+  return {
+    ...before,
+    token,
+    // The refresh token is written again: a framework may have saved an old copy of its session
+    // meanwhile, with the spent one.
+    ...withoutUndefined({ refresh_token: refreshToken, scopes, token_type: tokenType }),
   };
 }
 

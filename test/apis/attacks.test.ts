@@ -129,7 +129,7 @@ describe("a request", () => {
     ];
     const lines = names.flatMap((name) => [name, "10.0.0.1"]);
     const sender = {
-      token: "token",
+      token: { value: "token" },
       origin: undefined,
       client: "192.0.2.1",
       pathPrefix: "",

@@ -25,7 +25,8 @@ const send = (api: Api, init: RequestInit, path = "items") =>
       sendStream,
       clock,
       events: unobserved,
-      token: (rejected) => Promise.resolve(rejected === undefined ? "token-1" : "token-2"),
+      token: (rejected) =>
+        Promise.resolve({ value: rejected === undefined ? "token-1" : "token-2" }),
     },
   );
 

@@ -47,7 +47,7 @@ function request({ api, path = "items?a=b", init = {}, ...setting }: Setting = {
     token: async (...rejected) => {
       asked.push(rejected);
       if (rejected.length > 0 && setting.refused !== undefined) throw setting.refused;
-      return (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? "";
+      return { value: (tokens.length > 1 ? tokens.shift() : tokens[0]) ?? "" };
     },
     ...(setting.hasSendStream === true && {
       sendStream: async (stream, given) => {

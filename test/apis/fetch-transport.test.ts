@@ -65,8 +65,8 @@ function frontOf(kind: (typeof KINDS)[number], api: Api, token: Token = () => "t
           takeStream: () => () => undefined,
           watch: (onEnd) => watchOf(session.signal, onEnd),
           onClose: (closed) => request.signal.addEventListener("abort", closed),
-          token: async () => token(),
-          tokenAgain: async (rejected) => token(rejected),
+          token: async () => ({ value: token() }),
+          tokenAgain: async (rejected) => ({ value: token(rejected) }),
           challenged: async ({ status }) => json({}, status),
           observed: (_headers, send) => send(),
           refused: async (code) => problem(code, ""),
@@ -267,7 +267,7 @@ describe("fetchApi", () => {
     events: unobserved,
     token: async (rejected?: string) => (
       calls.push(rejected),
-      rejected === undefined ? "token-1" : "token-2"
+      { value: rejected === undefined ? "token-1" : "token-2" }
     ),
   });
 

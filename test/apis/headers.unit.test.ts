@@ -7,7 +7,7 @@ import { apiRow } from "./api-row.js";
 
 const TOKEN = "token-2f9c";
 const SENDER = {
-  token: TOKEN,
+  token: { value: TOKEN },
   origin: "https://app.example:8443",
   client: "192.0.2.7",
   pathPrefix: "/app",

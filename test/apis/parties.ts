@@ -22,6 +22,7 @@ import { writeReply } from "../../src/node-http/node-response.js";
 import { systemClock, type Clock } from "../../src/clock.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
+import { usable } from "./usable-token.js";
 import { watchOf } from "./watch-of.js";
 import { UNREACHED_BY_ENV } from "../support/options-for.js";
 
@@ -152,11 +153,11 @@ export function frontHandler(
     onClose: (closed) => onClose(message, closed),
     async token() {
       tokenCalls.push(undefined);
-      return token === undefined ? "token-1" : token();
+      return usable(token === undefined ? "token-1" : token());
     },
     async tokenAgain(rejected) {
       if (rejected !== undefined) tokenCalls.push(rejected);
-      return token === undefined ? "token-1" : token(rejected);
+      return usable(token === undefined ? "token-1" : token(rejected));
     },
     async challenged({ status, error, parameters }) {
       const login_url = `/idpauth/login/?${new URLSearchParams(parameters).toString()}`;

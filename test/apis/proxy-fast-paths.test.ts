@@ -63,7 +63,7 @@ describe("a proxied request", () => {
     const names = Array.from({ length: 40_000 }, () => ["a", "b"]).flat();
     const start = process.cpuUsage();
     requestHeaders(["Connection", ",".repeat(100_000), ...names], apiRow(), {
-      token: "token",
+      token: { value: "token" },
       origin: undefined,
       client: undefined,
       pathPrefix: "",

@@ -13,6 +13,7 @@ import { SessionEndedError } from "../../src/sessions/session-end-signal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { Shutdown } from "../../src/work/shutdown.js";
 import { apiRow } from "./api-row.js";
+import { usable } from "./usable-token.js";
 import { watchOf } from "./watch-of.js";
 
 const ORIGIN = "https://app.example";
@@ -103,8 +104,8 @@ function parties(setting: Setting = {}) {
     takeStream: () => () => undefined,
     watch: (onEnd) => (log.push("watch"), watchOf(session.signal, onEnd)),
     onClose: setting.isUntold === true ? undefined : (closed) => void closes.push(closed),
-    token: async () => (log.push("token"), next()),
-    tokenAgain: async (rejected) => (log.push(`again ${rejected ?? "-"}`), next()),
+    token: async () => (log.push("token"), usable(next())),
+    tokenAgain: async (rejected) => (log.push(`again ${rejected ?? "-"}`), usable(next())),
     challenged: async (challenge) => (
       challenges.push(challenge),
       problem("insufficient_user_authentication", "Step up.")

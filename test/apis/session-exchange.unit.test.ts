@@ -90,7 +90,8 @@ function exchange(setting: Setting = {}) {
     apiToken: async (...given: unknown[]) => {
       asked.push(given);
       if (setting.token instanceof Error) throw setting.token;
-      return setting.token === undefined ? "token" : setting.token;
+      if (setting.token === null) return null;
+      return { value: setting.token ?? "token" };
     },
   } as unknown as ProxyComponent;
   const closes: unknown[] = [];
@@ -144,7 +145,7 @@ describe("the user's token", () => {
       api,
       target: "/api/orders/admin/1",
     });
-    expect(await made.token()).toBe("token");
+    expect(await made.token()).toEqual({ value: "token" });
     expect(asked).toEqual([[session, "orders", { minValidity: 30, rejected: undefined }]]);
     expect([rules, reloads()]).toEqual([[[rule, OWN_RULE]], 0]);
   });
@@ -162,17 +163,17 @@ describe("the user's token", () => {
     const { made, reloads, clock } = exchange({ takes, record: undefined });
     await clock.advanceAsync(1_000);
     const token = await made.token();
-    expect([typeof token === "string" ? token : token.status, reloads()]).toEqual([got, reads]);
+    expect(["value" in token ? token.value : token.status, reloads()]).toEqual([got, reads]);
   });
 
   it("is given after a slow guard if the session is still there", async () => {
     const { made, reloads } = exchange({ takes: 5_000 });
-    expect([await made.token(), reloads()]).toEqual(["token", 1]);
+    expect([await made.token(), reloads()]).toEqual([{ value: "token" }, 1]);
   });
 
   it("that was rejected is asked for anew, after a look at the session", async () => {
     const { made, asked, reloads } = exchange();
-    expect(await made.tokenAgain("old")).toBe("token");
+    expect(await made.tokenAgain("old")).toEqual({ value: "token" });
     expect(asked).toMatchObject([[{}, "orders", { rejected: "old" }]]);
     expect(reloads()).toBe(1);
   });

@@ -233,6 +233,7 @@ export class ModelProvider {
             isAway: isDown,
           },
         ),
+      createDpopKey: () => Promise.resolve(undefined),
       assertReadyToExchange: assertReady,
       assertReadyToRefresh: (session) => {
         assertReady();

@@ -57,14 +57,18 @@ describe("the lease", () => {
 
 describe("a rotated refresh token", () => {
   it("takes the old one's place, and nothing else changes: the lease stays", () => {
-    expect(withRefreshToken(record(), "new refresh")).toStrictEqual({
+    expect(
+      withRefreshToken(record(), { refreshToken: "new refresh", dpop: undefined }),
+    ).toStrictEqual({
       ...record(),
       credentials: { ...CREDENTIALS, refresh_token: "new refresh" },
     });
   });
 
   it("isn't stored in a record without credentials, which only loses the lease", () => {
-    expect(withRefreshToken(SIGNED_OUT, "new refresh")).toStrictEqual({ idp_state: { v: 1 } });
+    expect(
+      withRefreshToken(SIGNED_OUT, { refreshToken: "new refresh", dpop: undefined }),
+    ).toStrictEqual({ idp_state: { v: 1 } });
   });
 });
 

@@ -272,7 +272,10 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
 const ASKING = ["getCredentials", "getSession", "clientState", "getAccessToken"] as const;
 
 function routeOf(
-  name: Exclude<keyof ApplicationAuth, "on" | "close" | typeof SETTLED | "updateData" | "fetchApi">,
+  name: Exclude<
+    keyof ApplicationAuth,
+    "on" | "close" | typeof SETTLED | "updateData" | "fetchApi" | "dpopProof"
+  >,
 ): ApplicationRoute {
   return {
     kind: "json",
