@@ -12,8 +12,12 @@ describe("docs/reference/provider.md", () => {
         .replace("=URI", "=http://localhost/")
         .replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
     );
-    expect(options).toHaveLength(17);
-    const withKey = (option: string) => (option === "--tls-cert=FILE" ? ["--tls-key=FILE"] : []);
+    expect(options).toHaveLength(21);
+    const needed: Readonly<Record<string, string>> = {
+      "--tls-cert=FILE": "--tls-key=FILE",
+      "--dpop-nonce=rotates": "--dpop",
+    };
+    const withKey = (option: string) => [needed[option] ?? []].flat();
     for (const option of options)
       expect(readProviderUsage([option, ...withKey(option)])).not.toHaveProperty("mistake");
     expect(readProviderUsage([])).toMatchObject({

@@ -1442,6 +1442,7 @@ describe("docs/snippets/testing", () => {
       2,
     ],
     ["private-key.mjs", "tests a sign-in for which the app authenticates with its key", 1],
+    ["dpop.mjs", "tests bound tokens with a nonce at each refresh and each request to an API", 4],
     ["tenants.mjs", "tests that a user of another tenant is refused", 1],
     ["userinfo.mjs", "tests a claim that only userinfo contains", 1],
   ])("%s %s", async (file, _behaviour, assertions) => {

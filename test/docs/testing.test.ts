@@ -81,6 +81,7 @@ describe("the pages about testing", () => {
   it("has code in each place where there is something to show", () => {
     expect(blocks.map(({ name }) => name)).toEqual([
       "docs/how-to/testing.md, Sign in without a provider (1)",
+      "docs/how-to/testing.md, Test with a certificate (1)",
       "docs/how-to/testing.md, Test that a request is rejected (1)",
       "docs/how-to/testing.md, Simulate an outage (1)",
       "docs/how-to/testing.md, Simulate an outage (2)",

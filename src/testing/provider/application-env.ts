@@ -1,3 +1,4 @@
+import { tlsMethod } from "./certificate-checks.js";
 import type { TestProvider } from "./test-provider-api.js";
 
 /** Returns the settings of a client of this provider. */
@@ -16,6 +17,7 @@ export function applicationEnv({
     BASE_URL: "",
     IDP_DEBUG: "off",
     IDP_ALLOWED_TENANTS: settings.tenant ?? "",
+    IDP_TOKEN_ENDPOINT_AUTH_METHOD: tlsMethod(settings) ?? "",
     IDP_DPOP: settings.dpop === "required" ? "true" : "",
     IDP_RESPONSE_MODE: settings.signedResponses === "required" ? "jwt" : "",
     // Those that `idpauth provider` writes besides.
