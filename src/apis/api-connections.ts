@@ -55,7 +55,10 @@ class Connections {
 
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
     const own = this.#api.dispatcher as unknown as Dispatcher | undefined;
-    return (own ?? (this.#agent ??= agentOf(this.#api))).dispatch(options, handler);
+    return (own ?? (this.#agent ??= agentOf(this.#api, this.#api.certificate?.()))).dispatch(
+      options,
+      handler,
+    );
   }
 }
 

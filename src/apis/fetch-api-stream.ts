@@ -1,6 +1,6 @@
 /**
  * Requests of the application to an API over undici: those whose body is a stream, which the
- * `fetch` of Node.js would keep in memory, and those to an API with a `dispatcher`.
+ * `fetch` of Node.js would keep in memory, and those to an API with a `dispatcher` or a certificate.
  */
 import type { Readable } from "node:stream";
 import type { Clock } from "../clock.js";

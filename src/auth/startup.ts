@@ -21,6 +21,7 @@ import { pageFindings } from "../pages/check-page-options.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { proxyFromEnvironment } from "../tenants/proxy-from-environment.js";
 import type { FrameworkAdapter, FrameworkFacts } from "./adapter-types.js";
+import { shownSourced, unshownFindings } from "./certificate-findings.js";
 import type { IdpAuthOptions } from "./idp-auth-options.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
@@ -92,11 +93,16 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
     hasSource: source !== undefined,
   });
   const { settings, providers, readSourced, inherited } = read;
-  const { apis, findings: ofApis } = readApis(apiOptions, providers, settings?.mountPath);
+  const { apis, findings: ofApis } = readApis(apiOptions, providers, {
+    mountPath: settings?.mountPath,
+    hasSource: source !== undefined,
+  });
   const ofGuards = settings === undefined ? [] : [...guardFindings(providers, apis), ...ofApis];
   const ofProxy = source === undefined ? [] : proxyFindings(env);
+  const hasFetch = options.fetch !== undefined;
+  const ofCertificates = unshownFindings(read.read, { env, hasFetch });
   const findings = runChecks(
-    { ...read, findings: [...read.findings, ...ofGuards, ...ofProxy] },
+    { ...read, findings: [...read.findings, ...ofGuards, ...ofProxy, ...ofCertificates] },
     checkFacts(parts),
   );
   if (settings === undefined || findings.some(({ severity }) => severity === "error"))
@@ -104,7 +110,9 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
   return {
     settings,
     providers,
-    source: source && readSourced && inherited && { options: source, read: readSourced, inherited },
+    source: source &&
+      readSourced &&
+      inherited && { options: source, read: shownSourced(readSourced), inherited },
     apis,
     findings,
   };

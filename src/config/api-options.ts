@@ -2,6 +2,7 @@
 import type { Finding } from "../errors.js";
 import type { TokenTarget } from "../ports/provider.js";
 import type { ApiRule } from "./api-rules.js";
+import type { ApiCertificate } from "./check-certificates.js";
 
 /** An API that the application calls for its users. */
 export interface ApiOptions<
@@ -67,6 +68,13 @@ export interface ApiOptions<
    * your application closes. It decides whom to trust. On Node.js only.
    */
   readonly dispatcher?: ApiDispatcher | undefined;
+  /**
+   * Whether connections to the API show the certificate of `clientCertificate` (mutual TLS, RFC
+   * 8705), because the API only accepts tokens from the client that they are bound to. If several
+   * providers have different certificates, the API must name its `provider`. On Node.js only.
+   * Default false.
+   */
+  readonly certificate?: boolean | undefined;
 }
 
 /** A `Dispatcher` of undici. */
@@ -108,6 +116,8 @@ export interface Api extends TokenTarget {
   readonly timeout: number;
   /** The application's own. */
   readonly dispatcher: ApiDispatcher | undefined;
+  /** What its connections show. Undefined: no certificate. */
+  readonly certificate: ApiCertificate | undefined;
 }
 
 /** The APIs by name, and what is wrong with the option `apis`. */

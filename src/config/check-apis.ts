@@ -1,6 +1,7 @@
 /** What the APIs violate together, and which of them are probably mistakes. */
 import type { Finding } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
+import type { CertificateSettings } from "../keys/client-certificate.js";
 import type { Api } from "./api-options.js";
 import { askedAtLogin, targetsAt } from "./api-scopes.js";
 import { check } from "./findings.js";
@@ -10,7 +11,10 @@ import { check } from "./findings.js";
  */
 export interface LoginScopes {
   readonly key: string | undefined;
-  readonly settings: { readonly issuer: string; readonly scope: readonly string[] };
+  readonly settings: {
+    readonly issuer: string;
+    readonly scope: readonly string[];
+  } & Partial<CertificateSettings>;
 }
 
 /**

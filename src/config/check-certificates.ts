@@ -105,38 +105,50 @@ function daysInWords(left: number): string {
 }
 
 /** A provider whose certificate an API may get. */
-export interface CertificateOwner {
+interface CertificateOwner {
   readonly key: string | undefined;
   readonly settings: Partial<CertificateSettings>;
 }
 
-/** The certificate of an API with `certificate: true`, or why there is none. */
-export type ApiCertificate =
-  | { readonly kind: "found"; readonly tls: ClientTls }
-  | { readonly kind: "mistake"; readonly finding: Finding };
+/** Returns what connections to an API show. A function, so that nobody prints the key by mistake. */
+export type ApiCertificate = () => ClientTls;
 
 /** What an API says of its certificate. */
 interface MarkedApi {
   readonly api: string;
+  readonly url: URL;
   /** The key of the provider whose users may use it. Undefined: any. */
   readonly provider: string | undefined;
+  readonly dispatcher: unknown;
+}
+
+/** The providers whose certificates APIs may get. */
+export interface CertificateOwners {
+  readonly providers: readonly CertificateOwner[];
+  /** Whether a source has further providers. */
+  readonly hasSource: boolean;
 }
 
 /**
- * Returns the certificate with which requests go to an API: that of its registration, which must be
- * the same for all its users.
- *
- * @param isOpen whether a source has further providers
+ * Returns the certificate with which requests go to an API that has `certificate: true`: that of its
+ * registration, which must be the same for all its users.
  */
 export function certificateFor(
-  { api, provider }: MarkedApi,
-  providers: readonly CertificateOwner[],
-  isOpen: boolean,
-): ApiCertificate {
-  const mistake = (what: string, remedy: string): ApiCertificate => ({
-    kind: "mistake",
-    finding: check("E039", `\`apis.${api}\` has \`certificate: true\`, but ${what}.`, remedy),
-  });
+  { api, url, provider, dispatcher }: MarkedApi,
+  { providers, hasSource }: CertificateOwners,
+): ApiCertificate | Finding {
+  const mistake = (what: string, remedy: string) =>
+    check("E039", `\`apis.${api}\` has \`certificate: true\`, but ${what}.`, remedy);
+  if (url.protocol !== "https:")
+    return mistake(
+      "its `url` is an http address, where no certificate is ever shown",
+      "Use the API's https address, or remove `certificate`.",
+    );
+  if (dispatcher !== undefined)
+    return mistake(
+      "also a `dispatcher`, which opens the connections itself",
+      "Give the dispatcher the certificate, and remove `certificate`. Otherwise, remove `dispatcher`.",
+    );
   const chosen = providers.filter(({ key }) => provider === undefined || key === provider);
   const found = chosen.map(({ settings }) =>
     clientTlsOf({ clientCertificate: null, clientCertificateKey: null, ...settings }),
@@ -152,7 +164,7 @@ export function certificateFor(
     );
   }
   const isSame = others.every((other) => other?.cert === first.cert && other.key === first.key);
-  if (isSame && !(isOpen && provider === undefined)) return { kind: "found", tls: first };
+  if (isSame && (provider !== undefined || !hasSource)) return () => first;
   return mistake(
     `it doesn't name a \`provider\`, and ${isSame ? "a source has further providers" : "the providers have different certificates"}`,
     "Name in `provider` the key of the provider whose users may use the API.",

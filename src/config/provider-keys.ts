@@ -88,3 +88,20 @@ export function prefixOf(key: string): string {
 export function variableOf(key: string, env: string): string {
   return prefixOf(key) + env.replace(/^IDP_/, "");
 }
+
+/**
+ * Returns the variables of one provider's settings. IDP_PROVIDER_STAFF_CLIENT_CERTIFICATE is the
+ * `clientCertificate` of `staff`, and, if there is a `staff-client`, the `certificate` of that one
+ * alone. It is the only name with two meanings.
+ *
+ * @param keys all of them
+ */
+export function environmentOf<Env extends Readonly<Record<string, unknown>>>(
+  key: string,
+  keys: readonly string[],
+  env: Env,
+): Env {
+  const longer = `${key}-client`;
+  if (!keys.includes(longer)) return env;
+  return { ...env, [variableOf(longer, "IDP_CERTIFICATE")]: undefined };
+}

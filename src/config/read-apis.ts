@@ -9,6 +9,7 @@ import { isObject, ownProperties } from "../record/json.js";
 import type { Api, ApiDispatcher, ApiOptions, ApiTable } from "./api-options.js";
 import { METHODS, ruleMistakes } from "./api-rules.js";
 import { apiFindings, apiMistake, type LoginScopes } from "./check-apis.js";
+import { certificateFor, type CertificateOwners } from "./check-certificates.js";
 import { kindOf, quoted } from "./describe-value.js";
 
 /**
@@ -109,20 +110,26 @@ const OPTIONS: Readonly<Record<keyof ApiOptions, ValueCheck>> = {
       typeof (value as Partial<ApiDispatcher>).dispatch === "function",
     "a `Dispatcher` of undici",
   ],
+  certificate: [(value) => typeof value === "boolean", "true or false"],
 };
 
-/**
- * Reads the option `apis`, and reports everything that is wrong with it. Never throws.
- * @param mountPath of the endpoints
- */
+/** What the table of APIs is read with. */
+interface ReadApisOptions {
+  /** Of the endpoints. */
+  readonly mountPath?: string | undefined;
+  /** Whether a source has further providers. */
+  readonly hasSource?: boolean;
+}
+
+/** Reads the option `apis`, and reports everything that is wrong with it. Never throws. */
 export function readApis(
   option: unknown,
   providers: readonly LoginScopes[],
-  mountPath = "/idpauth/",
+  { mountPath = "/idpauth/", hasSource = false }: ReadApisOptions = {},
 ): ApiTable {
   try {
     if (option === undefined) return { apis: new Map(), findings: [] };
-    if (isObject(option)) return readTable(option, providers, mountPath);
+    if (isObject(option)) return readTable(option, { providers, hasSource }, mountPath);
     return {
       apis: new Map(),
       findings: [
@@ -140,9 +147,10 @@ export function readApis(
 
 function readTable(
   option: Readonly<Record<string, unknown>>,
-  providers: readonly LoginScopes[],
+  owners: CertificateOwners & { readonly providers: readonly LoginScopes[] },
   mountPath: string,
 ): ApiTable {
+  const { providers } = owners;
   const keys = providers.flatMap(({ key }) => key ?? []);
   const findings: Finding[] = [];
   const apis = new Map<string, Api>();
@@ -154,7 +162,11 @@ function readTable(
     findings.push(
       ...mistakes.map((mistake) => apiMistake(`\`apis\`, ${quoted(api)}: ${mistake}.`)),
     );
-    if (row !== undefined && mistakes.length === 0) apis.set(api, row);
+    if (row === undefined || mistakes.length > 0) continue;
+    const isMarked = (values as ApiOptions).certificate === true;
+    const certificate = isMarked ? certificateFor(row, owners) : undefined;
+    if (typeof certificate === "object") findings.push(certificate);
+    else apis.set(api, { ...row, certificate });
   }
   const all = [...apis.values()];
   return { apis, findings: [...findings, ...apiFindings(all, providers, mountPath)] };
@@ -198,7 +210,7 @@ function instead(name: string, value: unknown): string {
   return name === "url" && baseOf(address) !== undefined ? `. Write \`${address}\`` : "";
 }
 
-function apiOf(api: string, given: ApiOptions): Api {
+function apiOf(api: string, given: ApiOptions): Omit<Api, "certificate"> {
   const { url, provider, path, methods = USUAL_METHODS, paths = [], rules = [] } = given;
   const { requestHeaders = {}, responseHeaders = {}, allowCrossSite = false } = given;
   const { redirects = [], timeout = API_TIMEOUT_SECONDS, dispatcher } = given;

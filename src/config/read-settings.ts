@@ -7,7 +7,7 @@ import { providerFindings, singleFindings } from "./check-provider-settings.js";
 import { severalFindings, sharedKeyFindings } from "./check-several-providers.js";
 import { fileFindings, sourcedFindings } from "./check-sourced-provider.js";
 import { named, providerCheck, type UnnamedFinding } from "./findings.js";
-import { PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
+import { environmentOf, PROVIDER_LOOK, usableKeys, variableOf } from "./provider-keys.js";
 import { readSetting, UNSET, type Reading } from "./read-setting.js";
 import {
   SETTING_NAMES,
@@ -139,7 +139,11 @@ export function readSettings(
     : accepted;
   const list = ownMember(options, "providers");
   const several = keys?.map((key) =>
-    readProvider(key, { options: ownMember(list, key), env }, common),
+    readProvider(
+      key,
+      { options: ownMember(list, key), env: environmentOf(key, keys, env) },
+      common,
+    ),
   );
   const single = { key: undefined, name: "", icon: undefined, names: SETTING_NAMES, ...common };
   const read = several ?? [single];

@@ -38,6 +38,7 @@ describe("the option `apis`", () => {
       rules: [],
       timeout: 30,
       dispatcher: undefined,
+      certificate: undefined,
     });
     expect(api?.url.href).toBe(URL_OK.url);
     expect(readApis(undefined, [])).toEqual({ apis: new Map(), findings: [] });
@@ -384,7 +385,7 @@ describe("the option `apis`", () => {
     ["/auth/sub/", "/auth/"],
     ["/api/", "/api/auth/"],
   ])("may not have the path %s if the endpoints have %s", (path, mountPath) => {
-    const { findings } = readApis({ orders: { ...URL_OK, path } }, ONE, mountPath);
+    const { findings } = readApis({ orders: { ...URL_OK, path } }, ONE, { mountPath });
     expect(findings.map(({ message }) => message)).toEqual([
       `\`apis.orders\`: the \`path\` and that of the endpoints, ${mountPath}, overlap.`,
     ]);
