@@ -15,10 +15,7 @@ const OFFLINE_ACCESS = "offline_access";
 
 // Compares the capabilities in the discovery document with the settings. All functions are pure.
 
-export function flowFindings(
-  document: Document,
-  settings: Pick<Settings, "fapi">,
-): UnnamedFinding[] {
+export function flowFindings(document: Document): UnnamedFinding[] {
   const findings: UnnamedFinding[] = [];
   const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
@@ -35,7 +32,8 @@ export function flowFindings(
       ),
     );
   }
-  if (signingAlgorithms(document, settings).length === 0) findings.push(liveCheck("E107"));
+  // What only the profile excludes is E118.
+  if (signingAlgorithms(document, { fapi: null }).length === 0) findings.push(liveCheck("E107"));
   return findings;
 }
 
@@ -43,8 +41,7 @@ const PUSH_REQUIRED: SettingText = ({ env }) =>
   `If the provider has an endpoint that it doesn't advertise, add it to ${env("providerMetadata")}. Otherwise, have the provider advertise one.`;
 
 /**
- * Compares the forms of authorization request that the provider requires with those that a login
- * has.
+ * Compares whether the provider requires pushed requests with what a login does.
  */
 export function checkRequests(
   document: Document,
@@ -53,13 +50,12 @@ export function checkRequests(
   readonly fact: NonNullable<LiveFacts["requests"]>;
   readonly findings: readonly UnnamedFinding[];
 } {
-  const findings = document["require_signed_request_object"] === true ? [liveCheck("E114")] : [];
   const isRequired = document["require_pushed_authorization_requests"] === true;
   const { pushedRequests } = settings;
-  if (pushedRequests !== "always" && !isRequired) return { fact: "plain", findings };
+  if (pushedRequests !== "always" && !isRequired) return { fact: "plain", findings: [] };
   const name = "pushed_authorization_request_endpoint";
   const problem = endpointProblem(name, withEndpointsInUse(document, settings)[name], settings);
-  if (problem === undefined) return { fact: "pushed", findings };
+  if (problem === undefined) return { fact: "pushed", findings: [] };
   const why = ({ label }: SettingNames) =>
     isRequired
       ? "The provider requires pushed authorization requests"
@@ -67,7 +63,6 @@ export function checkRequests(
   return {
     fact: "pushed",
     findings: [
-      ...findings,
       liveCheck(
         "E115",
         (names) => `${why(names)}, but the ${name} in the discovery document ${problem}.`,

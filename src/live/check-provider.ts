@@ -16,6 +16,7 @@ import { createProviderHttp, type ProviderHttp } from "../provider/http-to-provi
 import { createOpenIdProvider } from "../provider/openid-provider.js";
 import { signingAlgorithms } from "../provider/provider-metadata.js";
 import { lazily } from "../work/lazily.js";
+import { assuranceFact, assuranceFindings } from "./check-assurance.js";
 import {
   announcesIss,
   authMethodFindings,
@@ -81,6 +82,9 @@ export interface ProviderResult {
   /** The requests, except for the one that a browser would send. */
   readonly exchanges: readonly Exchange[];
 }
+
+/** The findings with which the application sends no login. */
+const NO_LOGIN = ["E114", "E115", "E118"];
 
 const ENCRYPTION =
   "Whether the provider encrypts this client's ID tokens, which idpauth doesn't support. The provider is able to. If it does, sign-ins fail, and the log names the cause.";
@@ -260,8 +264,9 @@ export class ProviderCheck {
     this.#findings.push(
       ...endpoints.findings,
       ...logout.findings,
-      ...flowFindings(document, this.#settings),
+      ...flowFindings(document),
       ...requests.findings,
+      ...assuranceFindings(document, settings),
     );
     if (mayEncryptIdTokens(document)) this.#notSeen.push(ENCRYPTION);
     if (settings.backchannelLogout || settings.frontchannelLogout) this.#notSeen.push(SID);
@@ -279,6 +284,7 @@ export class ProviderCheck {
     this.#facts.pkce = pkce.fact;
     this.#findings.push(...pkce.findings);
     this.#facts.iss = announcesIss(document);
+    this.#facts.assurance = assuranceFact(document);
     return endpoints.facts;
   }
 
@@ -354,9 +360,9 @@ export class ProviderCheck {
   /** Checks whether the provider knows the redirect URI. */
   async #redirectUri(provider: Provider): Promise<void> {
     const { redirectUri } = this.#facts;
-    if (this.#findings.some(({ code }) => code === "E114" || code === "E115")) {
+    if (this.#findings.some(({ code }) => NO_LOGIN.includes(code))) {
       this.#notSeen.push(
-        "Whether the redirect URI is registered: not checked, because the application can't send a login (E114, E115).",
+        "Whether the redirect URI is registered: not checked, because the application can't send a login (E114, E115, E118).",
       );
     } else if (
       this.#facts.requests === "pushed" &&

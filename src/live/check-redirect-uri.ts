@@ -5,7 +5,7 @@ import type { Settings } from "../config/read-settings.js";
 import type { SettingText } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { Provider } from "../ports/provider.js";
-import { withDeadline } from "../provider/http-to-provider.js";
+import { jsonObject, withDeadline } from "../provider/http-to-provider.js";
 import { failureOf } from "./explain-connection-error.js";
 import { liveCheck } from "./live-check-table.js";
 import { shownError } from "./message-parts.js";
@@ -44,8 +44,7 @@ export interface RedirectUriResult {
 
 const INVALID_REQUEST: SettingText = ({ env, label }) =>
   `Compare ${label("scope")} and the client's registration at the provider with the error. If the registration requires pushed authorization ` +
-  `requests (PAR), set ${env("pushedRequests")} to \`always\`. If it requires signed request objects, turn that requirement off, because idpauth ` +
-  "doesn't support it.";
+  `requests (PAR), set ${env("pushedRequests")} to \`always\`. If it requires signed request objects (JAR), set ${env("signedRequests")} to \`always\`.`;
 
 /**
  * The errors for `prompt=none` from a browser without a session at the provider (OpenID Connect
@@ -226,8 +225,17 @@ function broken(how: string): RedirectUriResult {
   return { isRegistered: null, findings: [liveCheck("W110", message, remedy)] };
 }
 
+/** Of a signed response, nothing is verified here: the check signs nobody in. */
+function errorIn(response: URLSearchParams): string | null {
+  const [, payload] = response.get("response")?.split(".") ?? [];
+  if (payload === undefined) return response.get("error");
+  const text = Buffer.from(payload, "base64url").toString("utf8");
+  const error = jsonObject({ text })?.["error"];
+  return typeof error === "string" ? error : null;
+}
+
 function errorFindings(target: URL): UnnamedFinding[] {
-  const error = target.searchParams.get("error");
+  const error = errorIn(target.searchParams);
   if (error === null || EXPECTED.includes(error)) return [];
   const message = `The authorization endpoint refuses the application's login request (${shownError(error) ?? "with an unknown error"}).`;
   if (OF_EVERY_LOGIN.includes(error)) return [liveCheck("E116", message)];

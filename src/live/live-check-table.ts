@@ -76,9 +76,10 @@ export const LIVE_CHECKS = checkTable(
     },
     // E113 is retired: idpauth pushes the requests of providers that require it.
     E114: {
-      cause:
-        "The discovery document sets `require_signed_request_object` (JAR, RFC 9101). idpauth doesn't sign authorization requests, so nobody can sign in.",
-      remedy: "Turn that requirement off at the provider, if possible for this client only.",
+      cause: ({ label }) =>
+        `The discovery document sets \`require_signed_request_object\` (JAR, RFC 9101), or ${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so nothing can sign the requests, and nobody can sign in.`,
+      remedy: ({ env }) =>
+        `Set ${env("privateKey")}, and register its public half at the provider.`,
     },
     E115: {
       cause:
@@ -98,6 +99,18 @@ export const LIVE_CHECKS = checkTable(
         "The provider comes from a source, and one of its addresses isn't public, or doesn't use https with port 443 or a port above 1023.",
       remedy:
         "Use the provider's public https address. If the provider is in your own network, set its option `allowPrivateNetwork`. If it is on this machine, for development or tests, list its host in the source's `internalHosts`.",
+    },
+    E118: {
+      cause: ({ label }) =>
+        `${label("fapi")} is 2, but the discovery document doesn't show what FAPI 2.0 Security Profile demands of a provider, so nobody can sign in.`,
+      remedy: ({ env }) =>
+        `Turn on at the provider what the message names, or remove ${env("fapi")}.`,
+    },
+    E119: {
+      cause: ({ label }) =>
+        `${label("responseMode")} is \`jwt\`, but the provider signs its responses with no algorithm that idpauth accepts (\`authorization_signing_alg_values_supported\`), so nobody can sign in.`,
+      remedy:
+        "Have the provider sign this client's responses with an asymmetric algorithm, such as PS256 or ES256.",
     },
     W101: {
       cause: "The discovery document doesn't contain an optional endpoint that idpauth would use.",
@@ -161,6 +174,18 @@ export const LIVE_CHECKS = checkTable(
       remedy:
         "Turn the setting off, or turn the logout on at the provider. If your provider supports more than its discovery document lists, as Entra ID does, " +
         "ignore this warning.",
+    },
+    W114: {
+      cause: ({ label }) =>
+        `${label("dpop")} is on or ${label("clientCertificate")} is set, but the discovery document doesn't advertise tokens that are bound in this way.`,
+      remedy:
+        "Sign in once. If the provider binds tokens without advertising it, ignore this warning. Otherwise, turn it on at the provider, or remove the setting.",
+    },
+    W115: {
+      cause: ({ label }) =>
+        `${label("responseMode")} is \`jwt\`, but the discovery document doesn't list it in \`response_modes_supported\`.`,
+      remedy: ({ env }) =>
+        `Sign in once. If that works, ignore this warning. Otherwise, turn signed responses (JARM) on at the provider, or remove ${env("responseMode")}.`,
     },
   },
   "live",

@@ -28,6 +28,8 @@ export interface LiveFacts {
   iss: boolean | null;
   /** Whether the application pushes authorization requests (RFC 9126). */
   requests: "pushed" | "plain" | null;
+  /** What the document says of bound tokens and of signed requests and responses. */
+  assurance: readonly string[] | null;
   /**
    * The parameters of a login that has none of its own, with those of the APIs without
    * `consent: "later"`. `prompt`: empty if none is sent. `resource`: absent if none is.
@@ -91,6 +93,7 @@ export function noFacts(): LiveFacts {
     pkce: null,
     iss: null,
     requests: null,
+    assurance: null,
     login: null,
     refreshToken: null,
     client: null,

@@ -110,6 +110,7 @@ export function readDocument(
     pushed_authorization_request_endpoint: usable("pushed_authorization_request_endpoint"),
     scopes_supported: stringsOf(document["scopes_supported"]),
     grant_types_supported: stringsOf(document["grant_types_supported"]),
+    code_challenge_methods_supported: stringsOf(document["code_challenge_methods_supported"]),
     prompt_values_supported: stringsOf(document["prompt_values_supported"]),
     id_token_signing_alg_values_supported: signingAlgorithms(document, settings),
     authorization_signing_alg_values_supported: responseAlgorithms(document, settings),

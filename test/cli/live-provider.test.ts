@@ -214,6 +214,7 @@ describe("what the provider is sent", () => {
       },
       clockOffset: 0,
       pkce: true,
+      assurance: [],
       iss: true,
       requests: "plain",
       login: { scope: "openid email profile offline_access", prompt: "consent" },
@@ -675,6 +676,39 @@ describe("the discovery document", () => {
       ["E114"],
       "require_signed_request_object",
     ],
+    ["no DPoP", {}, { IDP_DPOP: "on" }, ["W114"], "doesn't advertise DPoP"],
+    [
+      "DPoP with other algorithms",
+      { dpop_signing_alg_values_supported: ["RS256"] },
+      { IDP_DPOP: "on" },
+      ["W114"],
+      "doesn't list ES256",
+    ],
+    ["DPoP", { dpop_signing_alg_values_supported: ["ES256"] }, { IDP_DPOP: "on" }, [], ""],
+    [
+      "no signed responses",
+      { response_modes_supported: ["query"] },
+      { IDP_RESPONSE_MODE: "jwt" },
+      ["W115"],
+      "`response_modes_supported`",
+    ],
+    [
+      "signed responses with secrets alone",
+      {
+        response_modes_supported: ["query.jwt"],
+        authorization_signing_alg_values_supported: ["HS256"],
+      },
+      { IDP_RESPONSE_MODE: "jwt" },
+      ["E119"],
+      "`authorization_signing_alg_values_supported`",
+    ],
+    [
+      "signed responses",
+      { response_modes_supported: ["jwt"] },
+      { IDP_RESPONSE_MODE: "jwt" },
+      [],
+      "",
+    ],
     ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
     [
       "symmetric signatures only",
@@ -856,7 +890,7 @@ describe("the discovery document", () => {
       const { facts, notSeen } = await run();
       expect(provider.requestsTo("authorize")).toEqual([]);
       expect(facts).toMatchObject({ client: "accepted", redirectUriRegistered: null });
-      expect(notSeen[0]).toContain("can't send a login (E114, E115)");
+      expect(notSeen[0]).toContain("can't send a login (E114, E115, E118)");
     },
   );
 
@@ -1195,6 +1229,51 @@ describe("the client", () => {
     const report = await run({ IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY });
     expect(report).toMatchObject({ codes: [], facts: { client: "accepted" } });
     expect(report.output).not.toContain("PRIVATE KEY");
+  });
+
+  it("signs the request that the check sends, if an algorithm fits", async () => {
+    const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
+    provider.settings.clientJwks = [publicJwk];
+    provider.settings.signedRequests = "required";
+    const env = { IDP_CLIENT_SECRET: "", IDP_PRIVATE_KEY };
+    const { codes, facts } = await run(env);
+    expect([codes, facts.redirectUriRegistered]).toEqual([[], true]);
+    expect(facts.assurance).toContain("signed requests (required)");
+    const requests = provider.requestsTo("authorize");
+    expect(requests).toHaveLength(1);
+    expect(requests[0]?.query.has("request")).toBe(true);
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      request_object_signing_alg_values_supported: ["RS256", "ES384"],
+    });
+    const report = await run(env);
+    expect(report.codes).toEqual(["E114"]);
+    expect(report.findings[0]?.message).toContain("can sign requests (ES256)");
+    expect(provider.requestsTo("authorize")).toHaveLength(1);
+  });
+
+  it("with IDP_FAPI=2 names what the document lacks, and sends no login (E118)", async () => {
+    const { pem: IDP_PRIVATE_KEY, publicJwk } = newKey();
+    provider.settings.clientJwks = [publicJwk];
+    provider.settings.pushedRequests = true;
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      authorization_response_iss_parameter_supported: false,
+      dpop_signing_alg_values_supported: ["ES256"],
+    });
+    const { findings, codes } = await run({
+      IDP_CLIENT_SECRET: "",
+      IDP_PRIVATE_KEY,
+      IDP_FAPI: "2",
+      IDP_DPOP: "on",
+      IDP_PUSHED_REQUESTS: "always",
+    });
+    expect(codes).toEqual(["E118", "E118"]);
+
+    const said = findings.map(({ message }) => message).join();
+    expect(said).toContain("`iss` in its authorization responses");
+    expect(said).toContain("none of PS256, ES256 and EdDSA");
+    expect(provider.requestsTo("par")).toEqual([]);
   });
 
   it("is refused with a private key that the provider doesn't know: E109 names the setting", async () => {

@@ -35,6 +35,7 @@ None.
 - requests: "plain"
 - pkce: true
 - iss: true
+- assurance: []
 - logout: {"backchannel":false,"backchannelSid":false,"frontchannel":false,"frontchannelSid":false}
 - clockOffset: 0
 - scope: openid, email, profile, offline_access

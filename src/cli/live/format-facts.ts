@@ -18,6 +18,7 @@ export function factLines(facts: LiveFacts): string[] {
     pkce,
     iss,
     requests,
+    assurance,
     login,
     refreshToken,
     client,
@@ -34,6 +35,8 @@ export function factLines(facts: LiveFacts): string[] {
     iss !== null && `iss in authorization responses (RFC 9207): ${announced(iss)}`,
     requests &&
       `authorization requests: ${requests === "pushed" ? "pushed (RFC 9126)" : "not pushed"}`,
+    assurance !== null &&
+      `high assurance: ${assurance.length === 0 ? "nothing advertised" : assurance.join(", ")}`,
     login && `scope of a login: ${login.scope}`,
     login?.resource !== undefined && `resource of a login: ${login.resource}`,
     login && `prompt of a login: ${login.prompt === "" ? "not sent" : login.prompt}`,

@@ -30,6 +30,7 @@ const FACTS = [
   "requests",
   "pkce",
   "iss",
+  "assurance",
   "logout",
   "clockOffset",
 ] as const satisfies readonly (keyof LiveFacts)[];

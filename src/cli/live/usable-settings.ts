@@ -10,14 +10,18 @@ import type { ProviderTarget } from "../../live/check-provider.js";
 /** The settings without those that were refused. */
 type UsableSettings = Pick<ProviderTarget, "settings" | "refused">;
 
-/** All settings. The first ones decide which values of other settings are allowed. */
+/**
+ * All settings. The first ones decide which values of other settings are allowed, and the last one
+ * is allowed only with certain values of others.
+ */
 const NAMES = [
   ...new Set<SettingName>([
     "debug",
     "baseUrl",
     "privateKey",
     "responseMode",
-    ...(Object.keys(SETTINGS) as SettingName[]),
+    ...(Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== "fapi"),
+    "fapi",
   ]),
 ];
 
