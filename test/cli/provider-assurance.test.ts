@@ -58,12 +58,10 @@ interface Flow {
 
 /** Pushes a request, signs Ada in and redeems the code. */
 async function signIn(provider: RunningProvider, { dpop, auth, parameters, ...own }: Flow) {
-  const options = {
-    [oauth.customFetch]: own.fetch ?? fetchFor(provider),
-    ...(dpop !== undefined && { DPoP: dpop }),
-  };
+  const sending = { [oauth.customFetch]: own.fetch ?? fetchFor(provider) } as object;
+  const options = { ...sending, ...(dpop !== undefined && { DPoP: dpop }) };
   const issuer = new URL(provider.env["IDP_ISSUER"] ?? "");
-  const found = await oauth.discoveryRequest(issuer, options);
+  const found = await oauth.discoveryRequest(issuer, sending);
   const server = await oauth.processDiscoveryResponse(issuer, found);
   const client: oauth.Client = {
     client_id: provider.env["IDP_CLIENT_ID"] ?? "",
@@ -94,7 +92,7 @@ async function signIn(provider: RunningProvider, { dpop, auth, parameters, ...ow
   address.search = new URLSearchParams({ client_id: client.client_id, request_uri }).toString();
   const url = await choose(address, provider);
   const params = url.searchParams.has("response")
-    ? await oauth.validateJwtAuthResponse(server, client, url, "s", options)
+    ? await oauth.validateJwtAuthResponse(server, client, url, "s", sending)
     : oauth.validateAuthResponse(server, client, url, "s");
   const redeemed = async () =>
     oauth.processAuthorizationCodeResponse(

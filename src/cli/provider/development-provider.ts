@@ -1,8 +1,9 @@
 import { privateKeys } from "../../config/client-key-kinds.js";
 import { isLoopback } from "../../http/loopback.js";
 import type { Jwk } from "../../index.js";
-import { ProofCheck, proofRules } from "../../testing/provider/dpop-proofs.js";
+import { ProofCheck } from "../../testing/provider/dpop-proofs.js";
 import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
+import { proofRules } from "../../testing/provider/proof-rules.js";
 import { PushedRequests } from "../../testing/provider/pushed-requests.js";
 import {
   defaultSettings,

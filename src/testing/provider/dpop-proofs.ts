@@ -10,7 +10,6 @@ import {
 import { isPublicKey } from "./client-keys.js";
 import { DpopNonces, type NonceDemand } from "./dpop-nonces.js";
 import { printable } from "./replies.js";
-import type { ProviderSettings } from "./test-provider-settings.js";
 
 /** The algorithms of proofs that a test provider and a test API accept by default. */
 export const PROOF_ALGORITHMS: readonly string[] = ["ES256", "PS256", "EdDSA"];
@@ -40,16 +39,6 @@ export interface ProofRules {
   readonly nonce: NonceDemand;
   /** How long a nonce works that rotates. */
   readonly nonceSeconds: number;
-}
-
-/** Returns the rules in a provider's settings. */
-export function proofRules(settings: ProviderSettings): ProofRules {
-  return {
-    algorithms: settings.dpopSigningAlgs,
-    seconds: settings.dpopProofSeconds,
-    nonce: settings.dpopNonce,
-    nonceSeconds: settings.dpopNonceSeconds,
-  };
 }
 
 /** What a server remembers to check proofs (RFC 9449 section 4.3). */

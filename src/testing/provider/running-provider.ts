@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
 import { applicationEnv } from "./application-env.js";
-import { ProofCheck, proofRules } from "./dpop-proofs.js";
+import { ProofCheck } from "./dpop-proofs.js";
 import { ENDPOINT_PATHS, isOffered } from "./endpoint-paths.js";
 import { FaultBoard, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued, type RequestedTarget } from "./grants.js";
@@ -17,6 +17,7 @@ import {
 import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
 import { PERSON_HEADER } from "./people.js";
 import type { PersonClaims } from "./people.js";
+import { proofRules } from "./proof-rules.js";
 import { work } from "./provider-endpoints.js";
 import { KitServer } from "./provider-servers.js";
 import { ProviderSessions } from "./provider-sessions.js";
