@@ -179,6 +179,7 @@ describe("a token that is bound to a key", () => {
     });
     // The jti is remembered as long as the proof is fresh.
     clock.advance(59_000);
+    expect((await get(accessToken, await proof(accessToken))).status).toBe(200);
     expect((await get(accessToken, once)).challenge).toContain("used before");
   });
 

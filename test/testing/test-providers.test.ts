@@ -62,6 +62,16 @@ it("a client with a key of its own has no secret", async () => {
   expect(providers.source.find("acme")).toMatchObject({ clientSecret: undefined });
 });
 
+it("a client with a certificate has no secret, and one whose tokens have to be bound is told so", async () => {
+  await using providers = await startTestProviders();
+  const names = { subjectDn: "CN=acme" };
+  await providers.add("acme", { tls: true, tlsClientAuth: { names } });
+  await providers.add("globex", { dpop: "required" });
+  const [acme, globex] = ["acme", "globex"].map((key) => providers.source.find(key));
+  expect(acme).toMatchObject({ clientSecret: undefined });
+  expect([acme?.dpop, globex?.dpop]).toEqual([undefined, true]);
+});
+
 it("stopping stops all providers, and rejects if one has seen a violation", async () => {
   const providers = await startTestProviders({ acme: {}, globex: {} });
   const { issuer } = providers.get("globex");

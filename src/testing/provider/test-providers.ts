@@ -18,8 +18,10 @@ export interface FoundProvider {
   readonly issuer: string;
   /** `test-client-KEY`, unless `add` was given another. */
   readonly clientId: string;
-  /** Undefined if the client authenticates with a key of yours. */
+  /** Undefined if the client authenticates with a key or certificate of yours. */
   readonly clientSecret: string | undefined;
+  /** True if the provider's setting `dpop` is `required`. */
+  readonly dpop?: true;
   /** As `add` was given them. */
   readonly emailDomains?: readonly string[];
 }
@@ -118,6 +120,11 @@ class RunningProviders implements TestProviders {
     IDP_PRIVATE_KEY: "",
     IDP_ALLOWED_TENANTS: "",
     IDP_PUSHED_REQUESTS: "",
+    IDP_TOKEN_ENDPOINT_AUTH_METHOD: "",
+    IDP_CLIENT_CERTIFICATE: "",
+    IDP_CLIENT_CERTIFICATE_KEY: "",
+    IDP_DPOP: "",
+    IDP_FAPI: "",
   };
   readonly #entries = new Map<string, Entry>();
   /** Those that have been added and have not started. */
@@ -178,10 +185,12 @@ class RunningProviders implements TestProviders {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const { issuer, clientId, clientSecret, settings } = entry.provider;
+    const hasSecret = settings.clientJwks === undefined && settings.tlsClientAuth === undefined;
     return {
       issuer,
       clientId,
-      clientSecret: settings.clientJwks === undefined ? clientSecret : undefined,
+      clientSecret: hasSecret ? clientSecret : undefined,
+      ...(settings.dpop === "required" && { dpop: true }),
       ...(entry.emailDomains !== undefined && { emailDomains: entry.emailDomains }),
     };
   }
