@@ -241,7 +241,8 @@ export interface OptionsPerProvider {
   readonly responseMode?: "query" | "form_post" | "jwt" | undefined;
   /**
    * Whether the parameters of a login are a JWT that the client's private key signs (JAR, RFC 9101).
-   * `when-required`: if the provider's discovery document requires it. `always`: also if it doesn't.
+   * `when-required`: if the provider's discovery document requires it. `always`: also if it doesn't,
+   * which needs a private key (E040).
    *
    * Default: `when-required`. Environment variable: `IDP_SIGNED_REQUESTS`.
    */

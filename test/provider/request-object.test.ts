@@ -166,14 +166,19 @@ describe("a signed request", () => {
 
   it("is signed with PS256 alone where FAPI 2.0 applies", async () => {
     const fapi = { keys: keysOf(rsa), changes: { fapi: 2 } as const };
+    const advertise = (changes: object) => {
+      rig.idp.discoveryDocument = (document) => ({
+        ...document,
+        id_token_signing_alg_values_supported: ["PS256"],
+        ...changes,
+      });
+    };
+    advertise({});
     const { url } = await authorize(fapi);
     expect((await verified(query(url).get("request"), keysOf(rsa))).protectedHeader.alg).toBe(
       "PS256",
     );
-    rig.idp.discoveryDocument = (document) => ({
-      ...document,
-      request_object_signing_alg_values_supported: ["RS256"],
-    });
+    advertise({ request_object_signing_alg_values_supported: ["RS256"] });
     expect(await rejection(authorize(fapi))).toBe(unavailable("request_object_algorithm"));
   });
 
@@ -205,6 +210,46 @@ describe("a signed request", () => {
     expect(await rejection(authorize({ keys: keysOf(broken) }))).toBe(
       unavailable("client_assertion"),
     );
+  });
+});
+
+describe("a provider that requires signed requests", () => {
+  const client = (changes: Partial<ProviderSettings> = {}) => {
+    rig.idp.settings.clientJwks = keysOf(ec).flatMap(({ publicJwk }) => publicJwk ?? []);
+    rig.idp.settings.signedRequests = "required";
+    return rig.settingsWith({ clientSecret: "", privateKey: keysOf(ec), ...changes });
+  };
+
+  it("accepts a login in the address, and one that is pushed", async () => {
+    await rig.exchange(client());
+    const [plain] = rig.idp.requestsTo("authorize");
+    expect(plain?.query.has("code_challenge")).toBe(false);
+    rig.idp.settings.pushedRequests = true;
+    await rig.exchange(client({ pushedRequests: "always" }));
+    expect(rig.idp.requestsTo("par")).toHaveLength(1);
+    expect(rig.idp.violations).toEqual([]);
+  });
+
+  it("gets what a login requests for its APIs and of the user's authentication", async () => {
+    const provider = client({
+      authorizationParams: { resource: ["https://a.example", "https://b.example"] },
+    });
+    const { url } = await provider.authorizationUrl({
+      redirectUri: REDIRECT_URI,
+      state: "s",
+      nonce: NONCE,
+      verifier: VERIFIER,
+      stepUp: { max_age: 60, acr: ["gold"] },
+      claims: '{"id_token":{"acr":{"essential":true}}}',
+    });
+    const { payload } = await verified(query(url).get("request"));
+    expect(payload).toMatchObject({
+      resource: ["https://a.example", "https://b.example"],
+      max_age: 60,
+      prompt: "login consent",
+      acr_values: "gold",
+      claims: { id_token: { acr: { essential: true } } },
+    });
   });
 });
 
