@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { request } from "node:https";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import path from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
@@ -38,7 +39,9 @@ function fetchFor({ env }: RunningProvider, hasCertificate = true): typeof fetch
 
 /** Chooses Ada on the page, as a browser's form does. */
 function choose(address: URL, { env }: RunningProvider): Promise<URL> {
-  const ca = fileIn(env["NODE_EXTRA_CA_CERTS"]);
+  const isSecure = address.protocol === "https:";
+  const request = isSecure ? httpsRequest : httpRequest;
+  const ca = isSecure ? fileIn(env["NODE_EXTRA_CA_CERTS"]) : undefined;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   return new Promise((resolve, reject) => {
     const sent = request(address, { method: "POST", ca, headers, agent: false }, (response) => {
@@ -58,7 +61,10 @@ interface Flow {
 
 /** Pushes a request, signs Ada in and redeems the code. */
 async function signIn(provider: RunningProvider, { dpop, auth, parameters, ...own }: Flow) {
-  const sending = { [oauth.customFetch]: own.fetch ?? fetchFor(provider) } as object;
+  const sending = {
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: own.fetch ?? fetchFor(provider),
+  } as object;
   const options = { ...sending, ...(dpop !== undefined && { DPoP: dpop }) };
   const issuer = new URL(provider.env["IDP_ISSUER"] ?? "");
   const found = await oauth.discoveryRequest(issuer, sending);
@@ -122,13 +128,12 @@ async function privateKey(pem = ""): Promise<oauth.CryptoKey> {
 describe("--fapi", () => {
   it("demands what FAPI 2.0 does, and prints the settings for it", async () => {
     const folder = emptyFolder();
-    const provider = await startProvider(["--port=0", "--data=state.json", "--fapi"], { folder });
+    const provider = await startProvider(["--port=0", "--fapi"], { folder });
     expect(provider.env).toMatchObject({
-      IDP_ISSUER: expect.stringMatching(/^https:/),
+      IDP_PUSHED_REQUESTS: "always",
       IDP_FAPI: "2",
       IDP_DPOP: "true",
       IDP_PRIVATE_KEY: expect.stringContaining("BEGIN PRIVATE KEY"),
-      NODE_EXTRA_CA_CERTS: path.join(folder, "state-ca.pem"),
     });
     expect(provider.env).not.toHaveProperty("IDP_CLIENT_SECRET");
     expect(provider.env).not.toHaveProperty("IDP_CLIENT_CERTIFICATE");
@@ -152,7 +157,7 @@ describe("--fapi", () => {
 
   it("refuses a request that isn't pushed, and tokens without a proof", async () => {
     const folder = emptyFolder();
-    const provider = await startProvider(["--port=0", "--data=state.json", "--fapi"], { folder });
+    const provider = await startProvider(["--port=0", "--fapi"], { folder });
     const auth = oauth.PrivateKeyJwt(await privateKey(provider.env["IDP_PRIVATE_KEY"]));
     await expect(signIn(provider, { auth })).rejects.toMatchObject({
       error: "invalid_dpop_proof",
@@ -189,6 +194,8 @@ describe("--mtls", () => {
     expect(readdirSync(folder).sort()).toEqual([...names, "state.json"]);
     for (const name of names) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
     expect(env).toMatchObject({
+      IDP_ISSUER: expect.stringMatching(/^https:/),
+      NODE_EXTRA_CA_CERTS: path.join(folder, "state-ca.pem"),
       IDP_TOKEN_ENDPOINT_AUTH_METHOD: "tls_client_auth",
       IDP_CLIENT_CERTIFICATE: `file:${path.join(folder, "state-client.pem")}`,
       IDP_CLIENT_CERTIFICATE_KEY: `file:${path.join(folder, "state-client-key.pem")}`,
@@ -299,7 +306,6 @@ describe("--dpop", () => {
     [["--dpop-nonce=always"], "--dpop-nonce needs --dpop"],
     [["--dpop", "--dpop-nonce=often"], "it must be none, always, rotates, refresh"],
     [["--port=0", "--mtls"], "--data=FILE"],
-    [["--port=0", "--fapi"], "--data=FILE"],
   ])("is wrong usage: %o", async (argv, message) => {
     expect(await runProvider(argv, { folder: emptyFolder() })).toMatchObject({
       code: 2,

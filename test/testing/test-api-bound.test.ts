@@ -111,7 +111,7 @@ describe("a token that is bound to a key", () => {
       async (accessToken) => [await proof(accessToken), "Bearer"],
       /^Bearer error="invalid_token"/,
     ],
-    ["without a proof", async () => [undefined], /^DPoP error="invalid_dpop_proof"/],
+    ["without a proof", async () => [undefined], /^DPoP error="invalid_dpop_proof".*has no proof/],
     [
       "with a proof of another key",
       async (accessToken) => [

@@ -32,7 +32,8 @@ function clientSettings({
   fapi,
 }: DevelopmentProvider): (readonly [string, string])[] {
   const { clientId, clientSecret, clientJwks, tlsClientAuth, tenant } = settings;
-  const isPushedByChoice = settings.pushedRequests && !settings.requirePushedRequests;
+  // FAPI 2.0 demands the setting, whatever the provider requires.
+  const isPushedByChoice = fapi || (settings.pushedRequests && !settings.requirePushedRequests);
   const own = {
     IDP_ISSUER: issuer,
     IDP_ALLOWED_TENANTS: tenant,

@@ -1,4 +1,4 @@
-/** The certificates of `--mtls` and `--fapi`, and their files beside the one that keeps the state. */
+/** The certificates of `--mtls`, and their files beside the one that keeps the state. */
 import { X509Certificate } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";

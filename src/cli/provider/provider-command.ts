@@ -10,12 +10,7 @@ import { envLines, writeEnv, type Outcome } from "./env-file.js";
 import { readClientJwks, readIdentity } from "./input-files.js";
 import { PROVIDER_HELP } from "./provider-help.js";
 import { ADDRESS, close, listen, newServer, serve } from "./provider-server.js";
-import {
-  needsCertificates,
-  readProviderUsage,
-  type ProviderOptions,
-  type ProviderUsage,
-} from "./provider-usage.js";
+import { readProviderUsage, type ProviderOptions, type ProviderUsage } from "./provider-usage.js";
 import { codeOf, StartError } from "./start-error.js";
 import {
   defaultDataFile,
@@ -69,7 +64,7 @@ async function run(usage: ProviderUsage, argv: readonly string[], io: ProviderIo
   const file = dataFile(usage, io);
   const state = (file === undefined ? undefined : readState(file)) ?? newState();
   const certificates =
-    file !== undefined && usage.providers.some(needsCertificates)
+    file !== undefined && usage.providers.some(({ mtls }) => mtls)
       ? createCertificates(state, file, io.now())
       : undefined;
   const server = serverFor(usage, certificates, io);
@@ -158,8 +153,7 @@ function serverFor(
 ): Server {
   try {
     const identity = readIdentity(usage, folder) ?? certificates?.identity;
-    const asksClients = usage.providers.some(({ mtls }) => mtls);
-    return newServer(identity, asksClients ? certificates?.authority : undefined);
+    return newServer(identity, certificates?.authority);
   } catch (error) {
     if (error instanceof StartError) throw error;
     throw new StartError("--tls-key: the key can't be used with the certificate");

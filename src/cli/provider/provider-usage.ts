@@ -67,9 +67,9 @@ function usageIn(line: CommandLine): ProviderUsage {
   const providers = (line.keys ?? [undefined]).map((key) => optionsOf(key, line));
   const port = wholeNumber("port", line.value("port") ?? "9400", { least: 0, most: 65_535 });
   const data = line.value("data");
-  if (providers.some(needsCertificates) && port === 0 && data === undefined)
+  if (providers.some(({ mtls }) => mtls) && port === 0 && data === undefined)
     throw new UsageMistake(
-      "--mtls and --fapi write certificates beside the file of --data; with --port=0, name it: --data=FILE",
+      "--mtls writes certificates beside the file of --data; with --port=0, name it: --data=FILE",
     );
   // Entra ID's issuer has a fixed path.
   const [tenants] = providers.filter(({ tenant }) => tenant !== undefined).slice(1);
@@ -169,11 +169,6 @@ function nonceIn(text = "rotates"): NonceDemand {
 }
 
 const NONCE_DEMANDS = ["none", "always", "rotates", "refresh"] as const;
-
-/** Whether the provider has a certificate of the command's authority, or its client has one. */
-export function needsCertificates({ mtls, fapi }: ProviderOptions): boolean {
-  return mtls || fapi;
-}
 
 function accessTokensIn(text = "jwt"): ProviderOptions["accessTokens"] {
   if (text === "jwt" || text === "opaque") return text;

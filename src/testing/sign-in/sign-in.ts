@@ -319,7 +319,8 @@ function probed(response: BrowserResponse): { authenticated?: unknown; reason?: 
 function isAuthorization({ searchParams }: URL): boolean {
   return (
     searchParams.has("client_id") &&
-    (searchParams.has("redirect_uri") || searchParams.has("request_uri"))
+    // A signed or pushed request has it inside.
+    ["redirect_uri", "request", "request_uri"].some((name) => searchParams.has(name))
   );
 }
 
