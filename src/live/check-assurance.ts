@@ -2,9 +2,7 @@
 // the settings. All functions are pure.
 import type { UnnamedFinding } from "../config/findings.js";
 import type { Settings } from "../config/read-settings.js";
-import { profileAlgorithms } from "../config/signing-algorithms.js";
-import { signingKey } from "../keys/client-keys.js";
-import { assertionAlgorithm } from "../provider/client-signatures.js";
+import { assertionAlgorithm, usableAlgorithms } from "../provider/client-signatures.js";
 import { withEndpointsInUse, type Document } from "../provider/endpoints-in-use.js";
 import { profileProblems } from "../provider/fapi-document.js";
 import { responseAlgorithms, stringsOf } from "../provider/provider-metadata.js";
@@ -27,10 +25,9 @@ export function assuranceFindings(document: Document, settings: Settings): Unnam
 
 function requestObjectFindings(document: Document, settings: Settings): UnnamedFinding[] {
   if (!signsRequests(settings, document)) return [];
-  const key = signingKey(settings.privateKey);
-  if (key === undefined) return [liveCheck("E114")];
+  const usable = usableAlgorithms(settings);
+  if (usable === undefined) return [liveCheck("E114")];
   const accepted = stringsOf(document["request_object_signing_alg_values_supported"]);
-  const usable = profileAlgorithms(key.algorithms, settings);
   if (assertionAlgorithm(usable, accepted, settings.issuer) !== undefined) return [];
   return [
     liveCheck(

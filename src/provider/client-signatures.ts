@@ -5,7 +5,7 @@ import type { SettingText } from "../config/setting-names.js";
 import type { ProviderSettings } from "../config/setting-table.js";
 import { profileAlgorithms } from "../config/signing-algorithms.js";
 import { ProviderUnavailableError } from "../errors.js";
-import { signingKey, type AssertionAlgorithm, type ClientKey } from "../keys/client-keys.js";
+import { signingKey, type AssertionAlgorithm } from "../keys/client-keys.js";
 import { withoutUndefined } from "../record/without-undefined.js";
 import { SIGNATURE_FAILED } from "./back-off.js";
 import { createSignInSignatures } from "./sign-in-signatures.js";
@@ -60,7 +60,7 @@ export function createClientSignatures({
     const key = signingKey(settings.privateKey);
     if (key === undefined) throw new TypeError("There is no private key.");
     const header = {
-      alg: acceptedAlgorithm(key, draft),
+      alg: acceptedAlgorithm(draft),
       typ,
       ...withoutUndefined({ kid: key.kid, "x5t#S256": settings.certificate?.thumbprint }),
     };
@@ -78,11 +78,8 @@ export function createClientSignatures({
     }
   }
 
-  function acceptedAlgorithm(
-    { algorithms }: ClientKey,
-    { accepted, unacceptable }: Draft,
-  ): AssertionAlgorithm {
-    const usable = profileAlgorithms(algorithms, settings);
+  function acceptedAlgorithm({ accepted, unacceptable }: Draft): AssertionAlgorithm {
+    const usable = usableAlgorithms(settings) ?? [];
     const alg = assertionAlgorithm(usable, accepted, settings.issuer);
     if (alg !== undefined) return alg;
     throw unacceptable(
@@ -92,6 +89,14 @@ export function createClientSignatures({
   }
 
   return { sign, assertReadyToSignIn: signIns.assertReady };
+}
+
+/** The algorithms with which the client's key may sign. Undefined: there is no key. */
+export function usableAlgorithms(
+  settings: Pick<ProviderSettings, "privateKey" | "fapi">,
+): readonly AssertionAlgorithm[] | undefined {
+  const key = signingKey(settings.privateKey);
+  return key && profileAlgorithms(key.algorithms, settings);
 }
 
 /**
