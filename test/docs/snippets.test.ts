@@ -1453,6 +1453,39 @@ describe("docs/snippets/testing", () => {
   });
 });
 
+describe("docs/snippets/high-assurance", () => {
+  it("own-client.mjs sends a proof, and another one with the nonce that the API demands", async () => {
+    await using bound = await kit.startTestProvider({ person: GRACE, dpop: "required" });
+    await using api = await kit.startTestApi(bound, { dpopNonce: "always" });
+    given.options = { env: bound.env, clock: bound.clock, log: false };
+    vi.stubEnv("ORDERS_URL", api.url);
+    const browser = await open("high-assurance/own-client.mjs");
+    vi.unstubAllEnvs();
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/orders")).json()).toMatchObject({ path: "/items?open=true" });
+    expect(api.requests.map(({ status }) => status)).toEqual([401, 200]);
+    const proofs = api.requests.map(({ headers }) => headers["dpop"]);
+    expect([new Set(proofs).size, api.requests[1]?.headers.authorization]).toEqual([
+      2,
+      expect.stringMatching(/^DPoP /),
+    ]);
+  });
+
+  it("own-client.mjs sends a token that isn't bound as a bearer token", async () => {
+    await using api = await kit.startTestApi(provider);
+    vi.stubEnv("ORDERS_URL", api.url);
+    const browser = await open("high-assurance/own-client.mjs");
+    vi.unstubAllEnvs();
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/orders")).status).toBe(200);
+    const [{ headers } = { headers: {} as IncomingMessage["headers"] }] = api.requests;
+    expect([headers["dpop"], headers.authorization]).toEqual([
+      undefined,
+      expect.stringMatching(/^Bearer /),
+    ]);
+  });
+});
+
 describe("docs/snippets/containers", () => {
   it.each(["server.mjs", "server-fastify.mjs"])(
     "%s reports that it is healthy, and closes the server, the store and its client after SIGTERM",
