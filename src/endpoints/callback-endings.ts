@@ -208,7 +208,8 @@ export async function linkInvalid(
   const isHttps =
     origin?.startsWith("https:") === true || request.header("x-forwarded-proto") === "https";
   // Only the framework's own sessions depend on what the framework sees.
-  const isCookieLost = subjectSessions === undefined && isHttps && request.scheme === "http";
+  const isCookieLost =
+    reason === "state" && subjectSessions === undefined && isHttps && request.scheme === "http";
   const line = reasonLine("callback_failed", reason);
   const clocks = login === undefined ? [] : await clockWords(session, epochSeconds(clock));
   events.emit(

@@ -80,8 +80,8 @@ export function createCallback(registration: EndpointRegistration): CallbackEndp
 }
 
 /**
- * As {@link signedAnswer}. The session isn't read: a stranger's response costs a signature check
- * alone, and uses up no login.
+ * As {@link signedAnswer}. No login is looked for before the signature is verified, so a stranger's
+ * response never uses one up.
  */
 async function signedResponse(callback: Callback): Promise<ProviderAnswer | undefined> {
   try {

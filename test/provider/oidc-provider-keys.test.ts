@@ -30,13 +30,19 @@ interface Started {
 async function start(
   privateKey: readonly KeyObject[],
   requirePushed = false,
-  options: Partial<IdpAuthOptions> = {},
+  options: Partial<IdpAuthOptions> & { readonly withSigning?: boolean } = {},
 ): Promise<Started> {
+  const { withSigning = false, ...others } = options;
   const app = express();
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider = await startOidcProvider({ application: origin, withKey: true, requirePushed });
+  provider = await startOidcProvider({
+    application: origin,
+    withKey: true,
+    requirePushed,
+    withSigning,
+  });
   const auth = idpAuth({
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -46,7 +52,7 @@ async function start(
     scope: ["openid", "email", "profile", "offline_access"],
     log: false,
     clock,
-    ...options,
+    ...others,
   });
   auth.mount(app);
   app.get("/token", (request, response, fail) => {
@@ -131,5 +137,34 @@ describe("oidc-provider that requires pushed requests, with a key", () => {
     await browser.follow(location);
     const again = await new CookieBrowser({ origin: new URL(location).origin }).get(location);
     expect(again.location).toContain("error=invalid_request_uri");
+  });
+});
+
+describe("with signed requests and responses, which oidc-provider makes and checks with code of its own", () => {
+  const signing = { withSigning: true, responseMode: "jwt" } as const;
+  const SESSION = "/idpauth/session";
+
+  /** Logs in, and gives the response of the callback, which gets nothing but a JWT. */
+  async function callbackOf(browser: CookieBrowser) {
+    const { trail } = await browser.follow("/idpauth/login/");
+    const callback = trail.find(({ url }) => url.pathname === "/idpauth/login-callback");
+    expect([...(callback?.url.searchParams.keys() ?? [])]).toEqual(["response"]);
+    return callback;
+  }
+
+  it.each([
+    ["in the address", false],
+    ["pushed", true],
+  ])("a sign-in works, %s", async (_where, requirePushed) => {
+    const { browser } = await start([next], requirePushed, signing);
+    await callbackOf(browser);
+    expect((await browser.get(SESSION)).json()).toMatchObject({ authenticated: true });
+  });
+
+  it("a silent login without a session at the provider goes on signed out: the error is signed, too", async () => {
+    const authorizationParams = { prompt: "none" };
+    const { browser } = await start([next], false, { ...signing, authorizationParams });
+    expect((await callbackOf(browser))?.status).toBe(302);
+    expect((await browser.get(SESSION)).json()).toMatchObject({ authenticated: false });
   });
 });

@@ -20,6 +20,8 @@ export interface OidcProviderOptions {
   readonly withKey?: boolean;
   /** Whether every authorization request has to be pushed (RFC 9126). */
   readonly requirePushed?: boolean;
+  /** Whether requests have to be signed (JAR), and responses can be (JARM). */
+  readonly withSigning?: boolean;
   /** The resources that tokens are issued for (RFC 8707), as JWTs. */
   readonly resources?: readonly string[];
 }
@@ -48,6 +50,7 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
     withSid = true,
     withKey = false,
     requirePushed = false,
+    withSigning = false,
     resources = [],
   } = options;
   const server = createServer();
@@ -105,6 +108,8 @@ export async function startOidcProvider(options: OidcProviderOptions): Promise<O
         enabled: requirePushed,
         requirePushedAuthorizationRequests: requirePushed,
       },
+      requestObjects: { enabled: withSigning, requireSignedRequestObject: withSigning },
+      jwtResponseModes: { enabled: withSigning },
       revocation: { enabled: true, allowedPolicy: () => true },
       resourceIndicators: {
         enabled: true,
