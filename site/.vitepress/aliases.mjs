@@ -41,13 +41,9 @@ export const ALIASES = {
   },
   "about/not-supported.md": {
     "": [
-      "DPoP",
-      "mTLS",
-      "FAPI",
       "SAML",
       "LDAP",
       "limitations",
-      "JAR",
       "CIBA",
       "impersonate",
       "admin UI",
@@ -64,6 +60,21 @@ export const ALIASES = {
       "check access token in API",
     ],
     "mobile-and-desktop-apps": ["iOS", "Android", "native app", "Electron", "React Native"],
+  },
+  "how-to/high-assurance.md": {
+    "": [
+      "DPoP",
+      "mTLS",
+      "FAPI",
+      "JAR",
+      "JARM",
+      "RFC 9449",
+      "RFC 8705",
+      "proof of possession",
+      "sender-constrained",
+      "client certificate",
+      "open banking",
+    ],
   },
   "how-to/html-libraries.md": {
     "": ["Hotwire", "hx-boost", "hypermedia", "HX-Redirect"],

@@ -133,7 +133,10 @@ export const SECTIONS = [
           "how-to/many-origins",
         ],
       },
-      { text: "Keys and pushed requests", pages: ["how-to/keys", "how-to/pushed-requests"] },
+      {
+        text: "Keys and bound tokens",
+        pages: ["how-to/keys", "how-to/pushed-requests", "how-to/high-assurance"],
+      },
     ],
   },
   {
