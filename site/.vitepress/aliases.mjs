@@ -40,14 +40,7 @@ export const ALIASES = {
     ],
   },
   "about/not-supported.md": {
-    "": [
-      "SAML",
-      "LDAP",
-      "limitations",
-      "CIBA",
-      "impersonate",
-      "admin UI",
-    ],
+    "": ["SAML", "LDAP", "limitations", "CIBA", "impersonate", "admin UI"],
   },
   "about/other-callers.md": {
     "": [
