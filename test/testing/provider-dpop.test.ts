@@ -225,7 +225,17 @@ describe("a code", () => {
       error: "invalid_grant",
     });
     const again = await json(client.push({ dpop_jkt: jkt }, { dpop }));
-    expect(again).toMatchObject({ error: "invalid_dpop_proof" });
+    expect(again).toMatchObject({
+      error: "invalid_dpop_proof",
+      error_description: expect.stringContaining("dpop_jkt"),
+    });
+    const wrong = { method: "POST", headers: { dpop: await proof() } };
+    const { clientId: client_id, clientSecret: client_secret } = provider;
+    const body = new URLSearchParams({ client_id, client_secret });
+    expect(await json(fetch(`${provider.issuer}/par`, { ...wrong, body }))).toMatchObject({
+      error: "invalid_dpop_proof",
+      error_description: expect.stringContaining("htu is"),
+    });
   });
 });
 

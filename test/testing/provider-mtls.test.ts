@@ -108,6 +108,17 @@ describe("a client with a certificate", () => {
     ],
     ["with a secret", () => testCertificate(), { auth: oauth.ClientSecretPost("x") }, /secret/],
     [
+      "with an assertion",
+      () => testCertificate(),
+      {
+        auth: (_server, { client_id }, body) => {
+          body.set("client_id", client_id);
+          body.set("client_assertion", "an assertion");
+        },
+      },
+      /contains a client_assertion/,
+    ],
+    [
       "with another client ID",
       () => testCertificate(),
       { auth: (_server, _client, body) => body.set("client_id", "other") },

@@ -1,5 +1,5 @@
 import { X509Certificate, type KeyObject } from "node:crypto";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import tls from "node:tls";
 import {
   certificateThumbprint,
   issueCertificate,
@@ -105,11 +105,18 @@ export function loopbackCertificate(issuer: KeyAndCertificate): KeyAndCertificat
 let servers = 0;
 let before: readonly string[] = [];
 
+/** Node.js 24.4 and earlier versions of 24 don't have these, and other runtimes may not. */
+const { getCACertificates, setDefaultCACertificates }: Partial<typeof tls> = tls;
+
 /**
- * Makes this process trust the kit's authority, until the returned function has been called as often.
- * The application under test runs in it, and has no setting for an authority.
+ * Makes this process trust the kit's authority, until the returned function has been called as
+ * often. The application under test runs in it, and has no setting for an authority.
+ *
+ * @throws Error the runtime can't
  */
 export function trustTestAuthority(): () => void {
+  if (getCACertificates === undefined || setDefaultCACertificates === undefined)
+    throw new Error("The option `tls` needs Node.js 22.19 or later of 22, or 24.5 or later.");
   if (servers === 0) {
     before = getCACertificates("default");
     setDefaultCACertificates([...before, testCertificateAuthority()]);

@@ -51,16 +51,21 @@ export class KitServer {
     return `${this.#tls === undefined ? "http" : "https"}://127.0.0.1:${String(this.#port)}`;
   }
 
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
+  /** Rejects if the port is in use, or the runtime can't trust a certificate of the kit. */
+  async listen(): Promise<void> {
+    if (this.#tls !== undefined) this.#distrust = trustTestAuthority();
+    await new Promise<void>((resolve, reject) => {
       this.server.once("error", reject);
       this.server.listen(this.#port, "127.0.0.1", () => {
         this.server.off("error", reject);
-        this.#port = (this.server.address() as AddressInfo).port;
-        if (this.#tls !== undefined) this.#trust();
         resolve();
       });
+    }).catch((error: unknown) => {
+      this.#distrust();
+      throw error;
     });
+    this.#port = (this.server.address() as AddressInfo).port;
+    if (this.#tls !== undefined) addTlsOrigin(this.origin);
   }
 
   close(): Promise<void> {
@@ -71,10 +76,5 @@ export class KitServer {
       this.server.closeAllConnections();
       this.#distrust();
     });
-  }
-
-  #trust(): void {
-    addTlsOrigin(this.origin);
-    this.#distrust = trustTestAuthority();
   }
 }
