@@ -1,15 +1,11 @@
 /** Why the certificates of clients couldn't be shown, which startup checks report. */
 import { named, providerCheck } from "../config/findings.js";
-import type {
-  Environment,
-  ProviderReadings,
-  ReadSourced,
-  SourcedReading,
-} from "../config/read-settings.js";
+import type { Environment, ProviderReadings, ReadSourced } from "../config/read-settings.js";
 import type { SettingText } from "../config/setting-names.js";
 import type { Finding } from "../errors.js";
 import { proxyFromEnvironment } from "../tenants/proxy-from-environment.js";
 import { isNode } from "./api-code.js";
+import { refusing } from "./refusing-source.js";
 
 /** What connections with a certificate can't go through. */
 export interface Surroundings {
@@ -66,11 +62,7 @@ function whyNotShown({
 export function shownSourced(read: ReadSourced): ReadSourced {
   return isNode
     ? read
-    : (key, options): SourcedReading => {
-        const reading = read(key, options);
-        if (reading.provider === undefined || reading.provider.settings.clientCertificate === null)
-          return reading;
-        const finding = named(providerCheck("E039", OTHER_RUNTIME), reading.provider.names);
-        return { provider: undefined, findings: [...reading.findings, finding] };
-      };
+    : refusing(read, ({ clientCertificate }) =>
+        clientCertificate === null ? undefined : providerCheck("E039", OTHER_RUNTIME),
+      );
 }

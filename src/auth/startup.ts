@@ -1,7 +1,7 @@
 import type { ApplicationOptions } from "../application/hooks.js";
 import { epochSeconds, systemClock } from "../clock.js";
 import type { ApiTable } from "../config/api-options.js";
-import { check } from "../config/findings.js";
+import { check, providerCheck } from "../config/findings.js";
 import { splitProviders, type SourceOptions } from "../config/provider-source.js";
 import { readApis } from "../config/read-apis.js";
 import {
@@ -23,6 +23,7 @@ import { proxyFromEnvironment } from "../tenants/proxy-from-environment.js";
 import type { FrameworkAdapter, FrameworkFacts } from "./adapter-types.js";
 import { shownSourced, unshownFindings } from "./certificate-findings.js";
 import type { IdpAuthOptions } from "./idp-auth-options.js";
+import { refusing } from "./refusing-source.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
 const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
@@ -112,10 +113,21 @@ export function checkedSettings(parts: CheckParts): CheckedSettings {
     providers,
     source: source &&
       readSourced &&
-      inherited && { options: source, read: shownSourced(readSourced), inherited },
+      inherited && {
+        options: source,
+        read: encryptedSourced(shownSourced(readSourced), options),
+        inherited,
+      },
     apis,
     findings,
   };
+}
+
+/** Reads a provider from a source, and refuses to bind its tokens to a key that isn't encrypted. */
+function encryptedSourced(read: ReadSourced, { session }: IdpAuthOptions): ReadSourced {
+  return session === "host"
+    ? refusing(read, ({ dpop }) => (dpop ? providerCheck("E038") : undefined))
+    : read;
 }
 
 /** A proxy would resolve the names that customers enter, past the network rules. */

@@ -136,6 +136,21 @@ describe('[START-1] session: "host"', () => {
     },
   );
 
+  it("together with dpop is E038, of each provider that has it", () => {
+    const facts = { ...FACTS, ...HOST, sessionMiddleware: "present" } as const;
+    const single = runChecks(readSettings({ dpop: true }, COMPLETE), facts);
+    expect(single.map(({ code }) => code)).toEqual(["E038", "W006"]);
+    const { IDP_CLIENT_ID: _id, IDP_CLIENT_SECRET: _secret, ...shared } = COMPLETE;
+    const client = (issuer: string) => ({ issuer, clientId: "client", clientSecret: "secret" });
+    const providers = {
+      staff: { ...client("https://staff.example"), dpop: true },
+      guests: client("https://guests.example"),
+    };
+    const several = runChecks(readSettings({ providers }, shared), facts);
+    const [finding, ...others] = several.filter(({ code }) => code === "E038");
+    expect([finding?.message, others]).toEqual([expect.stringContaining("staff"), []]);
+  });
+
   it("allows logoutAtProvider", () => {
     expect(
       codes(readSettings({ logoutAtProvider: true }, COMPLETE), {

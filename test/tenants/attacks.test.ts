@@ -267,6 +267,14 @@ describe("with the framework's own sessions", () => {
     expect(session).toMatchObject({ provider: "mallory", claims: { iss: hostile.issuer } });
   });
 
+  it("a customer's tokens can't be bound to a key, which the framework would store in the clear", async () => {
+    const { browser } = browserAt();
+    found = { ...found, acme: { ...found["acme"], dpop: true } as (typeof found)[string] };
+    const answer = await browser.get("/idpauth/login/?provider=acme");
+    expect(answer.status).toBe(503);
+    expect(acme.requestsTo("authorization")).toEqual([]);
+  });
+
   it("users can sign out while the source fails", async () => {
     const { auth: own, browser } = browserAt();
     await signIn("acme", browser);
