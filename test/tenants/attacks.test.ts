@@ -272,7 +272,7 @@ describe("with the framework's own sessions", () => {
     found = { ...found, acme: { ...found["acme"], dpop: true } as (typeof found)[string] };
     const answer = await browser.get("/idpauth/login/?provider=acme");
     expect(answer.status).toBe(503);
-    expect(acme.requestsTo("authorization")).toEqual([]);
+    expect(acme.requestsTo("authorize")).toEqual([]);
   });
 
   it("users can sign out while the source fails", async () => {
