@@ -31,9 +31,10 @@ interface GrantRequest {
   readonly backOff: FailureListener;
   /**
    * Whether an ambiguous response refuses now. Default: it is an outage.
-   * @param isRepeated the request was repeated with a nonce
+   * @param isSpent it refuses the repetition of a refresh, whose token the first request may have
+   *   spent
    */
-  readonly isRefusedNow?: (isRepeated: boolean) => boolean;
+  readonly isRefusedNow?: (isSpent: boolean) => boolean;
 }
 
 /**
@@ -52,11 +53,11 @@ export async function sendGrant(
       const read = meaningOf(response, grant);
       if (read.kind === "ok") return read;
       const { reason } = read;
-      const isRepeated = response.isRepeated === true;
-      const kind = isSpentByDemand(read, isRepeated, grant) ? "ambiguous" : read.kind;
+      const isSpent = isSpentByDemand(read, response.isRepeated === true, grant);
+      const kind = isSpent ? "ambiguous" : read.kind;
       if (kind === "operator")
         reportMistake(connection, { grant, endpoint, reason, status: response.status });
-      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow(isRepeated)))
+      if (kind === "refused" || (kind === "ambiguous" && isRefusedNow(isSpent)))
         return { kind: "refused" as const, reason, claims: claimsChallenge(response) };
       throw new ProviderUnavailableError(reason, { misconfigured: kind === "operator" });
     },

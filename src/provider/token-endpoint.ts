@@ -105,7 +105,7 @@ export function createTokenEndpoint(
           failed: (startedAt, failure) =>
             refreshes.failed(refreshing, startedAt, { ...failure, endpoint: "token" }),
         },
-        isRefusedNow: (isRepeated) => ambiguities.isSecond(refreshing, !isRepeated),
+        isRefusedNow: (isSpent) => ambiguities.isSecond(refreshing, !isSpent),
       });
       ambiguities.succeeded(refreshing);
       return provenTokens(body, response);
