@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { IdpAuth } from "../../src/adapter.js";
-import { providerSource, type IdpRequest } from "../../src/index.js";
+import { providerSource, type IdpRequest, type SourcedProviderOptions } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
@@ -11,12 +11,15 @@ let application: Application;
 let auth: IdpAuth<IdpRequest>;
 let user: TestUser;
 let asked: string[];
+/** Further options of each customer's provider. */
+let further: Pick<SourcedProviderOptions, "responseMode">;
 
 beforeEach(async () => {
   const clock = new TestClock();
   application = await startApplication({ clock, store: memoryStore({ clock }) });
   const { issuer, clientId, clientSecret } = application.provider;
   asked = [];
+  further = {};
   auth = application.another({
     ...{ issuer: undefined, clientId: undefined, clientSecret: undefined },
     baseUrl: ["http://*.app.example"],
@@ -25,7 +28,9 @@ beforeEach(async () => {
       internalHosts: ["127.0.0.1"],
       find(key) {
         asked.push(key);
-        return ["acme", "globex"].includes(key) ? { issuer, clientId, clientSecret } : undefined;
+        return ["acme", "globex"].includes(key)
+          ? { issuer, clientId, clientSecret, ...further }
+          : undefined;
       },
     }),
   });
@@ -59,6 +64,22 @@ it("a callback that another customer's address gets is led to nobody", async () 
   expect((await user.get(atGlobex, { host: LOGIN })).status).toBe(400);
   expect((await user.get(target, { host: GLOBEX })).status).toBe(400);
   expect((await user.get(target, { host: LOGIN })).location).toContain(`http://${ACME}/`);
+});
+
+it("a response that the provider signs goes the same way, by the state in the JWT, without asking the source", async () => {
+  further = { responseMode: "jwt" };
+  application.provider.settings.signedResponses = "required";
+  const login = await user.get("/idpauth/login/?provider=acme", { host: ACME });
+  const callback = new URL(await application.provider.signInCode(login.location));
+  expect([...callback.searchParams.keys()]).toEqual(["response"]);
+  asked.length = 0;
+  const target = `${callback.pathname}${callback.search}`;
+  const sentOn = await user.get(target, { host: LOGIN, headers: { cookie: undefined } });
+  expect([sentOn.location, asked]).toEqual([`http://${ACME}${target}`, []]);
+  expect((await user.get(target.replace("/acme", "/globex"), { host: LOGIN })).status).toBe(400);
+  expect((await user.get(target, { host: GLOBEX })).status).toBe(400);
+  expect((await user.get(target, { host: ACME })).status).toBe(302);
+  expect(await auth.guard(user.request("/", { host: ACME }), { provider })).toBeUndefined();
 });
 
 it("at an unknown host, neither the rule's function nor the source is asked", async () => {
