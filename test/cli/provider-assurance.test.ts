@@ -6,7 +6,10 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
 import * as oauth from "oauth4webapi";
 import { Agent, fetch as undiciFetch } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { idpAuth } from "../../src/adapters/node/node.js";
+import { browser } from "../../src/testing/index.js";
 import { emptyFolder, runProvider, startProvider, type RunningProvider } from "./provider-run.js";
 
 const CALLBACK = "http://localhost:3000/idpauth/login-callback";
@@ -312,6 +315,33 @@ describe("--dpop", () => {
       stderr: expect.stringContaining(message),
     });
   });
+});
+
+describe("an application with the settings that the command prints", () => {
+  it.each([[["--dpop"]], [["--fapi"]], [["--mtls"]], [["--fapi", "--mtls"]]])(
+    "%o: pushes its requests and signs in",
+    async (options) => {
+      const argv = ["--port=0", "--data=state.json", "--pushed-requests", ...options];
+      const provider = await startProvider(argv, { folder: emptyFolder() });
+      const authority = provider.env["NODE_EXTRA_CA_CERTS"];
+      const trusted = getCACertificates("default");
+      if (authority !== undefined) setDefaultCACertificates([...trusted, fileIn(authority)]);
+      onTestFinished(() => setDefaultCACertificates(trusted));
+      const auth = idpAuth({ env: { ...provider.env, BASE_URL: "" }, log: false });
+      const user = await browser(
+        auth.listener((_request, response) => {
+          response.end();
+        }),
+      );
+      const login = await user.navigate("/idpauth/login/");
+      const address = new URL(login.location ?? "");
+      expect(address.searchParams.has("request_uri")).toBe(true);
+      expect((await user.follow(await choose(address, provider))).status).toBe(200);
+      const session = await user.get("/idpauth/session");
+      expect(session.json()).toMatchObject({ authenticated: true });
+      expect(provider.stderr()).toBe("");
+    },
+  );
 });
 
 describe("--write-env", () => {
