@@ -14,6 +14,8 @@ import { startDatabase } from "./postgres.mjs";
 /** Seconds until Keycloak has set up its database, on a machine that has other work too. */
 const START_SECONDS = 240;
 const ADMIN = "admin";
+/** idpauth warns of a certificate that expires within 30 days. */
+const CLIENT_CERTIFICATE_MS = 60 * 24 * 3_600_000;
 
 /**
  * @typedef {object} RunningKeycloak
@@ -140,7 +142,8 @@ function writeCertificates(folder) {
     authority: write("authority.pem", authority.cert),
     cert: write("server.pem", cert),
     key: write("server-key.pem", key),
-    newCertificate: (/** @type {string} */ name) => createCertificate({ name, authority }),
+    newCertificate: (/** @type {string} */ name) =>
+      createCertificate({ name, authority, until: Date.now() + CLIENT_CERTIFICATE_MS }),
   };
 }
 

@@ -27,7 +27,7 @@ export const BOUND_TOKEN_STEPS = [
   {
     key: "dpop",
     title:
-      "With `IDP_DPOP`, users of a client with **Require DPoP bound tokens** sign in, refresh with rotation, read userinfo, and call an API that checks each proof and demands a new nonce each time; each user has one key, and no other user's. The token alone opens nothing.",
+      "With `IDP_DPOP`, users of a client with **Require DPoP bound tokens** sign in, refresh with rotation, read userinfo, and call an API, by `fetchApi` and through the proxy, that checks each proof and demands a new nonce each time; each user has one key, and no other user's. The token alone opens nothing.",
     run: (stage) =>
       withUsers(stage, { by: "dpop", application: DPOP }, (api) => {
         const [ada, grace] = [...api.keys().values()].map((keys) => [...keys]);
@@ -40,21 +40,24 @@ export const BOUND_TOKEN_STEPS = [
   {
     key: "dpop-missing",
     title:
-      "Without the setting, the sign-in at such a client ends on idpauth's page, and nobody is signed in.",
-    run: async (stage) =>
-      stage.withApplication({ client: DPOP.client }, async ({ newTab, origin }) => {
+      "Without the setting, the sign-in at such a client ends on idpauth's page, nobody is signed in, and the log names `invalid_request`.",
+    run: (stage) =>
+      stage.withApplication({ client: DPOP.client }, async ({ newTab, origin, log }) => {
         const tab = await newTab();
         await tab.page.goto(`${origin}/guarded`);
         await stage.server.signInAtProvider(tab.page, "ada");
-        await tab.page.waitForURL((url) => url.pathname === "/idpauth/");
+        await tab.page.waitForURL((url) => url.origin === origin);
         const { authenticated } = await tab.probe();
-        return authenticated === true ? "the user is signed in" : undefined;
+        if (authenticated === true) return "the user is signed in";
+        const line = log().find(({ code }) => code === "callback_failed");
+        const reason = line?.details?.["reason"];
+        return reason === "invalid_request" ? undefined : `the log says ${reason}`;
       }),
   },
   {
     key: "certificate",
     title:
-      "With `tls_client_auth` (**X509 Certificate**) and **OAuth 2.0 Mutual TLS Certificate Bound Access Tokens Enabled**, users sign in, refresh with rotation, read userinfo, and call an API that compares the certificate with the token's. The token alone opens nothing.",
+      "With `tls_client_auth` (**X509 Certificate**) and **OAuth 2.0 Mutual TLS Certificate Bound Access Tokens Enabled**, users sign in, refresh with rotation, read userinfo, and call an API, by `fetchApi` and through the proxy, that compares the certificate with the token's. The token alone opens nothing.",
     run: (stage) =>
       withUsers(stage, { by: "certificate", application: CERTIFICATE }, (api) => {
         const keys = new Set([...api.keys().values()].flatMap((one) => [...one]));
@@ -133,7 +136,11 @@ async function withUsers(stage, { by, application }, judge) {
     jwks: `${keycloak.internalUrl}/realms/${realm.name}/protocol/openid-connect/certs`,
     certificate: keycloak.newCertificate("localhost"),
   });
-  const one = { url: api.url, ...(by === "certificate" && { certificate: true }) };
+  const one = {
+    url: api.url,
+    path: "/proxy/one/",
+    ...(by === "certificate" && { certificate: true }),
+  };
   const options = { apis: { one } };
   try {
     const wrong = await stage.withApplication(
@@ -144,10 +151,8 @@ async function withUsers(stage, { by, application }, judge) {
         for (let round = 0; round <= ROUNDS; round += 1)
           for (const tab of tabs) {
             if (round > 0) await tab.untilExpired();
-            const { status, body } = await tab.fetch("/call/one");
-            const failed = status === 200 ? await stolen(server, api.newestToken()) : body.refused;
-            if (failed !== undefined || status !== 200)
-              return `after ${round} refreshes, status ${status}: ${failed}`;
+            const failed = (await calls(tab)) ?? (await stolen(server, api.newestToken()));
+            if (failed !== undefined) return `after ${round} refreshes: ${failed}`;
           }
         return undefined;
       },
@@ -157,6 +162,20 @@ async function withUsers(stage, { by, application }, judge) {
     api.end();
     await realm.remove();
   }
+}
+
+/**
+ * Calls the API by `fetchApi`, and through the proxy.
+ *
+ * @param {import("../application/tab.mjs").Tab} tab
+ * @returns {Promise<string | undefined>} what is wrong
+ */
+async function calls(tab) {
+  for (const path of ["/call/one", "/proxy/one/whoami"]) {
+    const { status, body } = await tab.fetch(path);
+    if (status !== 200) return `status ${status} at ${path}: ${body.refused ?? body.code}`;
+  }
+  return undefined;
 }
 
 /**

@@ -126,9 +126,9 @@ export async function signsInAndOut({ newTab, env, origin }) {
   await tab.untilExpired();
   const { status } = await tab.fetch("/api/session");
   if (status !== 200) return `status ${status} after the refresh`;
-  const { codes, facts } = await checkLive(env);
+  const { codes, said, facts } = await checkLive(env);
   if (codes.length > 0 || facts["client"] !== "accepted")
-    return `idpauth check: ${codes.join()}, client ${facts["client"]}`;
+    return `idpauth check: ${said} Client ${facts["client"]}.`;
   await tab.page.goto(`${origin}/`);
   await tab.page.evaluate('location.href = "/idpauth/logout/"');
   await tab.page.waitForURL((url) => url.pathname === "/idpauth/");

@@ -5,7 +5,8 @@ import { root } from "../../run.mjs";
 
 /**
  * @param {Record<string, string>} env the application's settings
- * @returns {Promise<{ codes: string[], facts: Record<string, string> }>}
+ * @returns {Promise<{ codes: string[], said: string, facts: Record<string, string> }>} `said`: the
+ *   findings in words
  */
 export function checkLive(env) {
   const program = path.join(root, "dist/cli/idpauth.js");
@@ -18,7 +19,13 @@ export function checkLive(env) {
         try {
           const { findings, facts } = JSON.parse(stdout);
           const codes = findings.map((/** @type {{ code: string }} */ { code }) => code);
-          resolve({ codes, facts });
+          const said = findings
+            .map(
+              (/** @type {{ code: string, message: string }} */ one) =>
+                `${one.code}: ${one.message}`,
+            )
+            .join(" ");
+          resolve({ codes, said, facts });
         } catch {
           reject(new Error(`idpauth check printed no JSON: ${stderr || stdout}`));
         }
