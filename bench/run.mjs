@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy
 // machine would fail a good build. Ratios come from interleaved rounds of one run. Do nothing else
 // on the machine meanwhile.
-//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process,tenants] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
+//   node bench/run.mjs [--quick] [--only=probe,guard,request,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,proxy,transports,in-process,tenants,bound-calls] [--rounds=11] [--milliseconds=1500] [--connections=32] [--processes=3]
 //   --write keeps what was measured in docs/evidence/performance.json, except of a quick run
 //   node bench/run.mjs --against=PACKAGE [--quick] [--only=start,guard,probe,request,proxy] compares this build
 //     with another one, in 41 interleaved rounds; PACKAGE is a tarball of npm, or a folder with
@@ -13,6 +13,7 @@ import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { AGAINST, otherBuild } from "./cases/against.mjs";
+import { boundCalls } from "./cases/bound-calls.mjs";
 import { browser } from "./cases/browser.mjs";
 import { ends } from "./cases/ends.mjs";
 import { guard } from "./cases/guard.mjs";
@@ -52,6 +53,7 @@ const CASES = {
   transports,
   "in-process": inProcess,
   tenants,
+  "bound-calls": boundCalls,
 };
 
 const { values: flags } = parseArgs({
