@@ -14,13 +14,13 @@ app.get("/orders", auth.idpRequired, async (req, res) => {
   if (accessToken === null) return res.redirect(auth.loginUrl(req));
 
   /** @param {string} [nonce] */
-  async function listOrders(nonce) {
+  const listOrders = async (nonce) => {
     const proof = await auth.dpopProof(req, { method: "GET", url, accessToken, nonce });
     const headers = proof
       ? { Authorization: `DPoP ${accessToken}`, DPoP: proof }
       : { Authorization: `Bearer ${accessToken}` };
     return fetch(url, { headers });
-  }
+  };
 
   let response = await listOrders();
   const nonce = response.headers.get("DPoP-Nonce");
