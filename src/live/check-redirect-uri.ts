@@ -88,7 +88,9 @@ export async function checkRedirectUri(
   };
   let address: URL;
   try {
-    address = new URL((await provider.authorizationUrl(request)).url);
+    // Some providers refuse a request whose code wouldn't be bound.
+    const dpopKey = await provider.createDpopKey();
+    address = new URL((await provider.authorizationUrl({ ...request, dpopKey })).url);
   } catch (error) {
     return { isRegistered: null, findings: [pushFinding(error, redirectUri)] };
   }

@@ -120,6 +120,8 @@ function reportMistake(
   const mayBeCredentials =
     [401, 403].includes(status) || reason === "unauthorized_client" || settings.privateKey !== null;
   const message = (names: SettingNames) => {
+    if (reason === INVALID_DPOP_PROOF && !settings.dpop)
+      return `The ${endpoint.inWords} demands a proof of a key (${response}). Turn ${names.env("dpop")} on.`;
     if (reason === INVALID_DPOP_PROOF)
       return `The ${endpoint.inWords} doesn't accept the proof of the session's key (${response}). Compare this machine's clock with the provider's, and check that the provider supports ES256 in proofs (dpop_signing_alg_values_supported).`;
     const sent = `The client authenticated with ${authenticationInWords(settings, names)}.`;
