@@ -246,8 +246,10 @@ export function createProviderConnection(
     };
     const response = await send();
     if (proven === undefined) return response;
-    if (!proven.received(response.headers) || !demandsNonce(response))
+    if (!demandsNonce(response) || !proven.demanded(response.headers)) {
+      proven.received(response.headers);
       return { ...response, dpop: proven.binding() };
+    }
     const repeated = await send();
     proven.received(repeated.headers);
     return { ...repeated, dpop: proven.binding(), isRepeated: true };
