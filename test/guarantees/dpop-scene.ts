@@ -18,7 +18,7 @@ import { whileTimePasses } from "../support/while-time-passes.js";
 /** After it, the ID token of a sign-in has expired. */
 const EXPIRED_MS = 3_601_000;
 /** Milliseconds of the clock for each turn of a wait. A whole refresh takes less than its lease. */
-const STEP_MS = 20;
+const STEP_MS = 5;
 
 export interface Scene extends Application {
   readonly store: SealingStore;

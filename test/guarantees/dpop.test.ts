@@ -2,14 +2,7 @@
 // processes are several components over one store; test/processes/dpop.test.ts has real ones, over
 // the other stores.
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  endScene,
-  isRepetition,
-  isSignedIn,
-  nonceOf,
-  startScene,
-  statusFor,
-} from "./dpop-scene.js";
+import { endScene, isSignedIn, nonceOf, startScene, statusFor } from "./dpop-scene.js";
 
 afterEach(endScene);
 
@@ -71,18 +64,18 @@ describe("[3] a request that read the session before the refresh", () => {
     const { expired, cold, store, spent, settled } = await startScene();
     const user = await expired();
     const late = user.at(cold());
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { promise: hasRead, resolve: read } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    const { promise: hasRead, resolve: read } = Promise.withResolvers<undefined>();
     store.after = async ({ method }) => {
       if (method !== "get") return;
       store.after = undefined;
-      read();
+      read(undefined);
       await released;
     };
     const answer = isSignedIn(late);
     await hasRead;
     expect(await isSignedIn(user)).toBe(true);
-    release();
+    release(undefined);
     expect(await settled(answer)).toBe(true);
     expect(spent()).toBe(1);
   });
@@ -231,7 +224,7 @@ describe("a provider that spends the refresh token before it looks at the nonce"
 
 /** How a process reaches the provider that dies around one of its refreshes, counted from 1. */
 function dyingAt(number: number, moment: "before" | "after") {
-  const { promise: died, resolve: die } = Promise.withResolvers<void>();
+  const { promise: died, resolve: die } = Promise.withResolvers<undefined>();
   const never = new Promise<never>(() => undefined);
   let count = 0;
   const dying: typeof fetch = async (input, init) => {
@@ -240,11 +233,11 @@ function dyingAt(number: number, moment: "before" | "after") {
     if (!isRefresh) return fetch(input, init);
     count += 1;
     const isIt = count === number;
-    if (isIt && moment === "before") die();
+    if (isIt && moment === "before") die(undefined);
     if (isIt && moment === "before") return never;
     const response = await fetch(input, init);
     if (!isIt) return response;
-    die();
+    die(undefined);
     return never;
   };
   return { died, fetch: dying };
