@@ -17,6 +17,7 @@ const {
   clientSecret,
   httpTimeout,
   speed = 1,
+  dpop = false,
 } = options;
 
 /**
@@ -51,6 +52,7 @@ const auth = idpAuth({
   clientId,
   clientSecret,
   httpTimeout,
+  dpop,
   scope: ["openid", "email", "profile", "offline_access"],
   baseUrl: "http://app.example",
   store: suspendingStore(dyingStore(store, options.death), options.suspension),

@@ -11,12 +11,12 @@ import { ownIdentity } from "./scenarios/own-identity.js";
 import { providerLogoutSeenByAll } from "./scenarios/provider-logout.js";
 import { recordFormats } from "./scenarios/record-formats.js";
 import { rollingRestart } from "./scenarios/rolling-restart.js";
-import { Stage } from "./stage.js";
+import { Stage, type StageOptions } from "./stage.js";
 import type { RunningStore, StoreRig } from "./store-rigs.js";
 
 type Scenario = (stage: Stage) => Promise<void>;
 
-type NamedScenario = readonly [name: string, play: Scenario];
+export type NamedScenario = readonly [name: string, play: Scenario];
 
 /**
  * What each store's server has a part in: one writer wins, all read what was written, ends are
@@ -59,6 +59,7 @@ export const AT_EACH_STEP: readonly NamedScenario[] = [
 export function playScenarios(
   rigs: readonly StoreRig[],
   scenarios: readonly NamedScenario[],
+  options?: StageOptions,
 ): void {
   const rows: Row[] = [];
 
@@ -72,7 +73,7 @@ export function playScenarios(
 
     beforeAll(async () => {
       store = await rig.start();
-      if (store !== undefined) stage = await Stage.open(store);
+      if (store !== undefined) stage = await Stage.open(store, options);
     });
 
     afterAll(async () => {

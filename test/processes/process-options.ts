@@ -43,6 +43,8 @@ export interface ProcessOptions {
    * date is the real one. Default 1.
    */
   readonly speed?: number;
+  /** Whether tokens are bound to a key; default false. */
+  readonly dpop?: boolean;
   readonly death?: Death;
   readonly suspension?: Suspension;
 }

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
-import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import {
+  startTestProvider,
+  type ReceivedRequest,
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { ApplicationProcess, type Answer, type Tally } from "./application-process.js";
+import { DemandedNonces } from "./demanded-nonces.js";
 import { People, type TokenLife, type TestUser } from "./people.js";
 import type { ProcessOptions } from "./process-options.js";
 import type { RunningStore } from "./store-rigs.js";
@@ -11,6 +17,13 @@ const FLEET_SIZE = 4;
 const HTTP_TIMEOUT = 20;
 
 type Changes = Partial<Omit<ProcessOptions, "store">>;
+
+/** What differs from the usual stage. */
+export interface StageOptions {
+  readonly provider?: TestProviderOptions;
+  /** Of all processes. */
+  readonly processes?: Changes;
+}
 
 /**
  * One store with a provider before it and application processes over it: where a scenario plays.
@@ -23,15 +36,22 @@ export class Stage {
   /** Four processes that every scenario may use and must leave running. */
   readonly fleet: ApplicationProcess[] = [];
   readonly #started: ApplicationProcess[] = [];
+  readonly #changes: Changes;
+  readonly #nonces: DemandedNonces;
 
-  private constructor(provider: TestProvider, store: RunningStore) {
+  private constructor(provider: TestProvider, store: RunningStore, changes: Changes) {
     this.provider = provider;
+    this.#changes = changes;
+    this.#nonces = new DemandedNonces(provider);
     this.people = new People(provider);
     this.store = store;
   }
 
-  static async open(store: RunningStore): Promise<Stage> {
-    const stage = new Stage(await startTestProvider(), store);
+  static async open(
+    store: RunningStore,
+    { provider, processes = {} }: StageOptions = {},
+  ): Promise<Stage> {
+    const stage = new Stage(await startTestProvider(provider), store, processes);
     try {
       stage.fleet.push(...(await stage.startMany(FLEET_SIZE)));
       return stage;
@@ -52,7 +72,7 @@ export class Stage {
       httpTimeout: HTTP_TIMEOUT,
     };
     const started = await ApplicationProcess.start(
-      { ...own, ...changes },
+      { ...own, ...this.#changes, ...changes },
       { nextFormat, tally: this.tally },
     );
     this.#started.push(started);
@@ -63,9 +83,16 @@ export class Stage {
     return Promise.all(Array.from({ length: count }, () => this.start(changes)));
   }
 
-  /** Token requests that were refreshes: of one person, or all. */
+  /** Whether the provider looks at what this request asks for: it has the nonce that it needs. */
+  passes(request: ReceivedRequest): boolean {
+    return this.#nonces.passes(request);
+  }
+
+  /** Token requests that were refreshes, with the nonce that they need: of one person, or all. */
   refreshes(user?: TestUser): number {
-    const all = this.provider.requestsTo("token", { grant_type: "refresh_token" });
+    const all = this.provider
+      .requestsTo("token", { grant_type: "refresh_token" })
+      .filter((request) => this.passes(request));
     if (user === undefined) return all.length;
     const theirs = this.people.refreshTokensOf(user);
     return all.filter(({ params }) => theirs.includes(params.get("refresh_token") ?? "")).length;

@@ -58,7 +58,7 @@ export async function logoutDuringApiRefresh(stage: Stage): Promise<void> {
     const hold = stage.provider.hold("token", {
       before: false,
       times: 1,
-      when: ({ params }) => params.get("refresh_token") === old,
+      when: (request) => request.params.get("refresh_token") === old && stage.passes(request),
     });
     try {
       const asking = tokenFor(stage, number, "orders", cookie);

@@ -121,8 +121,10 @@ function lastRequest(
       kind: "hang",
       before: death !== "token rotated",
       times: 1,
-      when: ({ endpoint, params }) => {
-        const isTheirs = endpoint === "jwks" || params.get("refresh_token") === token;
+      when: (request) => {
+        const { endpoint, params } = request;
+        const isTheirs =
+          endpoint === "jwks" || (params.get("refresh_token") === token && stage.passes(request));
         if (isTheirs) resolve();
         return isTheirs;
       },
@@ -146,14 +148,18 @@ async function outlive(
       ),
     );
   for (const answer of await askAll()) check(answer, name);
-  assert.equal(stage.refreshes(user), refreshes, `${name}: token requests`);
+  const tried = stage.refreshes(user);
+  // Where a nonce was demanded first, each process takes its first refusal for an outage.
+  const isTriedAgain = isLost && stage.provider.settings.dpopNonce !== "none";
+  if (isTriedAgain) assert.ok(tried <= refreshes + survivors.length, `${name}: ${String(tried)}`);
+  else assert.equal(tried, refreshes, `${name}: token requests`);
   // What has been decided stays, everywhere, and costs the provider nothing more.
   for (const answer of [
     ...(await askAll()),
     await stage.at(0).ask("/idpauth/session", { cookie: user.cookie }),
   ])
     check(answer, name);
-  assert.equal(stage.refreshes(user), refreshes, `${name}: token requests afterwards`);
+  assert.equal(stage.refreshes(user), tried, `${name}: token requests afterwards`);
   if (!isLost) return;
   await stage.signInAgain(user, survivors[0]!);
   for (const answer of await askAll()) assertSignedIn(answer, user, `${name}, after the new login`);

@@ -33,7 +33,7 @@ export async function logoutDuringRefresh(stage: Stage): Promise<void> {
     const hold = stage.provider.hold("token", {
       before: !hasRotated,
       times: 1,
-      when: ({ params }) => params.get("refresh_token") === old,
+      when: (request) => request.params.get("refresh_token") === old && stage.passes(request),
     });
     try {
       const refreshing = stage.at(number).ask("/idpauth/session", { cookie });

@@ -49,7 +49,8 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
       const hold = stage.provider.hold("token", {
         before: false,
         count: tokens.length,
-        when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
+        when: (request) =>
+          tokens.includes(request.params.get("refresh_token") ?? "") && stage.passes(request),
       });
       const refreshed = refreshing.map((user, number) =>
         stage.at(number).ask("/idpauth/session", { cookie: user.cookie, allowsUnavailable: true }),

@@ -36,7 +36,8 @@ export async function rollingRestart(stage: Stage): Promise<void> {
       const hold = stage.provider.hold("token", {
         before: false,
         count: 2,
-        when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
+        when: (request) =>
+          tokens.includes(request.params.get("refresh_token") ?? "") && stage.passes(request),
       });
       const departure = new AbortController();
       const answer = process.ask("/idpauth/session", { cookie: waiting.cookie });
