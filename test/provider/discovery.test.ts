@@ -418,6 +418,7 @@ describe("[START-3] http", () => {
             debug: false,
             providerMetadata: {},
             discoveryUrl: null,
+            clientCertificate: null,
           } as unknown as ProviderSettings,
           clock: new TestClock(),
           events: new EventHub(() => undefined, new TestClock()),
