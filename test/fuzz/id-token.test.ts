@@ -20,6 +20,7 @@ idp.nonce = NONCE;
 const NOW = Math.floor(clock.now() / 1000);
 const publicKey = createPublicKey({ key: idp.jwks.keys[0] as never, format: "jwk" });
 const settings = {
+  clientCertificate: null,
   issuer: ISSUER,
   clientId: CLIENT_ID,
   clientSecret: "unused",
