@@ -101,7 +101,7 @@ function addressFindings(values: Values): UnnamedFinding[] {
     .map(([name]) =>
       forbidden(
         ({ label }) => `${label(name)} contains an http address of another machine`,
-        "5.2",
+        "5.2.1",
         "Use https.",
       ),
     );

@@ -59,7 +59,7 @@ export function profileProblems(
   if (open.length > 0)
     problems.push({
       reason: "fapi_https",
-      words: `has an http address for ${open.join(", ")} (FAPI 2.0 section 5.2)`,
+      words: `has an http address for ${open.join(", ")} (FAPI 2.0 section 5.2.1)`,
     });
   return problems;
 }

@@ -83,7 +83,7 @@ describe("with IDP_FAPI=2", () => {
     [
       "an endpoint without TLS",
       { providerMetadata: { userinfo_endpoint: "http://idp.example/u" } },
-      /providerMetadata\) contains an http address of another machine .*5\.2\)/,
+      /providerMetadata\) contains an http address of another machine .*5\.2\.1\)/,
     ],
     [
       "a discovery document without TLS",
