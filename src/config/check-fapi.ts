@@ -27,6 +27,7 @@ export function fapiFindings(values: Values): UnnamedFinding[] {
     ...authenticationFindings(values),
     ...bindingFindings(values),
     ...addressFindings(values),
+    ...metadataFindings(values),
     ...algorithmFindings(values),
   ];
 }
@@ -105,6 +106,22 @@ function addressFindings(values: Values): UnnamedFinding[] {
         "Use https.",
       ),
     );
+}
+
+/** The profile says nothing of logouts at the provider. */
+const OUTSIDE_PROFILE = "end_session_endpoint";
+
+function metadataFindings({ providerMetadata = {} }: Values): UnnamedFinding[] {
+  const own = Object.keys(providerMetadata).filter((name) => name !== OUTSIDE_PROFILE);
+  if (own.length === 0) return [];
+  return [
+    forbidden(
+      ({ label }) =>
+        `${label("providerMetadata")} sets ${own.join(", ")}, which may only come from the discovery document`,
+      "5.3.3.1",
+      ({ env }) => `Remove ${own.join(", ")} from ${env("providerMetadata")}.`,
+    ),
+  ];
 }
 
 function algorithmFindings(values: Values): UnnamedFinding[] {

@@ -34,6 +34,8 @@ describe("with IDP_FAPI=2", () => {
     expect(findingsOf({})).toEqual([]);
     expect(findingsOf({ idTokenSignedResponseAlg: "PS256", responseMode: "jwt" })).toEqual([]);
     expect(findingsOf({ privateKey: rsa, clientAssertionAudience: "issuer" })).toEqual([]);
+    const logout = { end_session_endpoint: "https://idp.example/logout" };
+    expect(findingsOf({ providerMetadata: logout })).toEqual([]);
     expect(
       findingsOf({ issuer: "http://localhost:9000", baseUrl: "http://localhost:3000" }),
     ).toEqual([]);
@@ -81,8 +83,13 @@ describe("with IDP_FAPI=2", () => {
       /idTokenSignedResponseAlg\) is ES384/,
     ],
     [
+      "an endpoint that isn't from the discovery document",
+      { providerMetadata: { token_endpoint: "https://idp.example/t" } },
+      /providerMetadata\) sets token_endpoint, which may only come .*5\.3\.3\.1\)/,
+    ],
+    [
       "an endpoint without TLS",
-      { providerMetadata: { userinfo_endpoint: "http://idp.example/u" } },
+      { providerMetadata: { end_session_endpoint: "http://idp.example/l" } },
       /providerMetadata\) contains an http address of another machine .*5\.2\.1\)/,
     ],
     [
