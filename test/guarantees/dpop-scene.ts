@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type { IdpAuth } from "../../src/adapter.js";
 import type { IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import type { ReceivedRequest } from "../../src/testing/provider/test-provider.js";
+import { createSealer } from "../../src/sessions/seal.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import {
   startApplication,
@@ -15,6 +16,7 @@ import { openedRecord, storedUnder } from "../support/opened-record.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { whileTimePasses } from "../support/while-time-passes.js";
 
+const SECRET_KEY = "a secret key of at least 32 bytes";
 /** After it, the ID token of a sign-in has expired. */
 const EXPIRED_MS = 3_601_000;
 /** Milliseconds of the clock for each turn of a wait. A whole refresh takes less than its lease. */
@@ -36,6 +38,8 @@ export interface Scene extends Application {
   expire(): void;
   /** The stored record of a user, as text. */
   recordOf(user: TestUser): Promise<string>;
+  /** Changes the stored record of a user, as one with SECRET_KEY could. */
+  tamper(user: TestUser, change: (record: string) => string): Promise<void>;
   /** Waits for work of several processes, which wait for each other by the clock. */
   settled<Result>(work: Promise<Result>): Promise<Result>;
 }
@@ -92,6 +96,12 @@ export async function startScene({
     async recordOf(user) {
       const cookie = user.cookies.get("idpauth") ?? "";
       return openedRecord(await store.peek(storedUnder(cookie)), cookie);
+    },
+    async tamper(user, change) {
+      const cookie = user.cookies.get("idpauth") ?? "";
+      const key = storedUnder(cookie);
+      const changed = change(openedRecord(await store.peek(key), cookie));
+      await store.tamper(key, () => createSealer(SECRET_KEY, []).seal(changed, cookie, key));
     },
     settled: (work) => whileTimePasses(clock, work, STEP_MS),
   };
