@@ -24,7 +24,7 @@ import { pageWithLinks, readProject } from "./project-links.mjs";
 import { headline, node, readJson, root } from "./run.mjs";
 
 /** The most bytes of the tarball. */
-const MAX_PACKED = 1_480_000;
+const MAX_PACKED = 1_580_000;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/checks");

@@ -4,6 +4,7 @@ import { ERRORS, IdpAuthError } from "../errors.js";
 import { demandsDpopNonce } from "../http/dpop-challenge.js";
 import type { Operations } from "../ports/observer.js";
 import type { AccessToken } from "../record/dpop.js";
+import { noncesOf } from "./api-nonces.js";
 import { upstreamUrl } from "./api-url.js";
 import { authorization } from "./request-headers.js";
 import { loadProvenRequests, sendWithToken } from "./request-steps.js";
@@ -36,7 +37,8 @@ export interface FetchApiPorts {
   readonly clock: Clock;
   readonly events: Operations;
   /**
-   * Returns the user's token.
+   * Returns the user's token. Called again after the API has responded, it looks at the session
+   * again.
    * @param rejected the token to which the API has responded 401. The same one is returned if there
    *   can be no other
    */
@@ -60,24 +62,17 @@ export async function fetchApi(
   if (!api.methods.includes(method))
     throw new IdpAuthError("method_not_allowed", `${ERRORS.method_not_allowed.title}.`);
   const isStream = isStreamBody(init.body);
-  const sendWith = async (used: AccessToken): Promise<Response> => {
+  const sendWith = async (used: AccessToken, nonce?: string): Promise<Response> => {
     const headers = new Headers(init.headers);
     for (const [name, constant] of Object.entries(api.requestHeaders))
       if (constant !== true) headers.set(name, constant);
     headers.set("authorization", authorization(used));
-    headers.delete("dpop");
-    if (used.dpopKey === undefined) return observed(headers);
-    const { sendProven } = await loadProvenRequests();
-    return sendProven(
-      { api, method, url, clock, token: used },
-      {
-        send(proof) {
-          headers.set("dpop", proof);
-          return observed(headers);
-        },
-        nonceIn: (response) => response.headers.get("dpop-nonce"),
-      },
-    );
+    if (used.dpopKey !== undefined) {
+      const { proofOf } = await loadProvenRequests();
+      const proven = { method, url, accessToken: used.value, nonce };
+      headers.set("dpop", await proofOf(used.dpopKey, proven, clock));
+    }
+    return observed(headers);
   };
   const observed = (headers: Headers): Promise<Response> =>
     events.run({ name: "api", api: api.api, method, url: api.url }, (observation) =>
@@ -118,6 +113,7 @@ export async function fetchApi(
     token,
     tokenAgain: token,
     send: sendWith,
+    nonces: noncesOf(api, url, ({ headers }) => headers.get("dpop-nonce")),
     demandsNonce,
     isRejected: (response) => response.status === 401 && !demandsNonce(response),
     discard: ({ body }) => body?.cancel(),

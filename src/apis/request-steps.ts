@@ -11,6 +11,7 @@ import type { AccessToken } from "../record/dpop.js";
 import { lazily } from "../work/lazily.js";
 import { STREAM_RETRY_SECONDS } from "../work/places-per-key.js";
 import { Closing, CUT, LEFT } from "./abort-at-session-end.js";
+import { noncesOf, type ApiNonces } from "./api-nonces.js";
 import { proxiedUrl } from "./api-url.js";
 import { challengeOf } from "./challenge.js";
 import type { Exchange, ProxyReply } from "./exchange.js";
@@ -166,15 +167,18 @@ export async function answered<Stream extends BodyStream>(
       return waited ? exchange.tokenAgain() : first;
     },
     tokenAgain: (rejected) => exchange.tokenAgain(rejected),
-    send(token) {
+    send(token, nonce) {
       const headers = requestHeaders(lines, api, { token, origin, client, pathPrefix });
       const sendNow = () => exchange.observed(headers, () => send(headers));
       const sent =
         token.dpopKey === undefined
           ? sendNow()
-          : sendWithProof(exchange, { url, headers, token }, sendNow);
+          : addProof(exchange, { url, headers, token, nonce }).then(sendNow);
       return sent.catch(asApiError);
     },
+    nonces: noncesOf(api, url, (response) =>
+      response instanceof IdpAuthError ? undefined : valuesOf(response.lines, "dpop-nonce")[0],
+    ),
     demandsNonce: (response) => !(response instanceof IdpAuthError) && demandsNonce(response),
     isRejected: (response) =>
       !(response instanceof IdpAuthError) &&
@@ -212,24 +216,16 @@ interface BoundRequest {
   /** Gets the proof. */
   readonly headers: Map<string, string>;
   readonly token: AccessToken;
+  readonly nonce: string | undefined;
 }
 
-async function sendWithProof<Stream>(
-  { api, clock, request: { method } }: Exchange,
-  { url, headers, token }: BoundRequest,
-  send: () => Promise<ApiResponse<Stream>>,
-): Promise<ApiResponse<Stream>> {
-  const { sendProven } = await loadProvenRequests();
-  return sendProven(
-    { api, method, url, clock, token },
-    {
-      send(proof) {
-        headers.set("dpop", proof);
-        return send();
-      },
-      nonceIn: ({ lines }) => valuesOf(lines, "dpop-nonce")[0],
-    },
-  );
+async function addProof(
+  { clock, request: { method } }: Exchange,
+  { url, headers, token: { value, dpopKey }, nonce }: BoundRequest,
+): Promise<void> {
+  if (dpopKey === undefined) return;
+  const { proofOf } = await loadProvenRequests();
+  headers.set("dpop", await proofOf(dpopKey, { method, url, accessToken: value, nonce }, clock));
 }
 
 /** What a request needs for its token, and for being sent. */
@@ -244,8 +240,10 @@ interface TokenSteps<Response, Stopped> {
    *   no other
    */
   tokenAgain(rejected?: string): Promise<AccessToken | Stopped>;
-  send(token: AccessToken): Promise<Response>;
-  /** Whether the API wants another nonce in the proof, which it has sent. */
+  /** @param nonce for the proof of a bound token */
+  send(token: AccessToken, nonce?: string): Promise<Response>;
+  readonly nonces: ApiNonces<Response>;
+  /** Whether the API wants another nonce in the proof. */
   demandsNonce(response: Response): boolean;
   /** Whether another token may help. */
   isRejected(response: Response): boolean;
@@ -265,42 +263,47 @@ interface SentWithToken<Response> {
 export async function sendWithToken<Response, Stopped extends object = never>(
   steps: TokenSteps<Response, Stopped>,
 ): Promise<SentWithToken<Response> | Stopped> {
-  const { canRepeat, send, tokenAgain, isRejected, discard } = steps;
-  const begun = await sendWithNonce(steps);
+  const { canRepeat, token, tokenAgain, isRejected, discard } = steps;
+  const first = await token();
+  if (!("value" in first)) return first;
+  const begun = await sendWithNonce(steps, first);
   if (!("token" in begun)) return begun;
-  const { response, token: first } = begun;
+  const { response, token: used } = begun;
   if (!isRejected(response)) return begun;
   // Also if the request can't be repeated: the next one gets the new token.
-  const fresh = await tokenAgain(first).catch(async (error: unknown) => {
+  const fresh = await tokenAgain(used).catch(async (error: unknown) => {
     await discard(response);
     throw error;
   });
   const isToken = "value" in fresh;
-  if (isToken && (fresh.value === first || !canRepeat)) return begun;
+  if (isToken && (fresh.value === used || !canRepeat)) return begun;
   await discard(response);
-  return isToken ? { response: await send(fresh), token: fresh.value } : fresh;
+  return isToken ? sendWithNonce(steps, fresh) : fresh;
 }
 
 /**
- * Sends a request, and once more if the API only wants a nonce in the proof. Each wait before a
- * request is followed by a new look at the session.
+ * Sends a request, and once more if the API only wants a nonce in the proof. The repetition alone
+ * gets that nonce, because some servers accept it only once. Each wait before a request is followed
+ * by a new look at the session.
  */
-async function sendWithNonce<Response, Stopped extends object>({
-  canRepeat,
-  token,
-  tokenAgain,
-  send,
-  demandsNonce,
-  discard,
-}: TokenSteps<Response, Stopped>): Promise<SentWithToken<Response> | Stopped> {
-  const first = await token();
-  if (!("value" in first)) return first;
-  const response = await send(first);
-  if (first.dpopKey === undefined || !canRepeat || !demandsNonce(response))
-    return { response, token: first.value };
+async function sendWithNonce<Response, Stopped extends object>(
+  { canRepeat, tokenAgain, send, nonces, demandsNonce, discard }: TokenSteps<Response, Stopped>,
+  token: AccessToken,
+): Promise<SentWithToken<Response> | Stopped> {
+  if (token.dpopKey === undefined) return { response: await send(token), token: token.value };
+  const newest = nonces.newest();
+  const response = await send(token, newest);
+  const nonce = nonces.of(response);
+  if (!canRepeat || !demandsNonce(response) || nonce === undefined || nonce === newest) {
+    nonces.share(nonce);
+    return { response, token: token.value };
+  }
   await discard(response);
   const again = await tokenAgain();
-  return "value" in again ? { response: await send(again), token: again.value } : again;
+  if (!("value" in again)) return again;
+  const repeated = await send(again, nonce);
+  nonces.share(nonces.of(repeated) ?? nonce);
+  return { response: repeated, token: again.value };
 }
 
 const TRY_AGAIN = { headers: { "Retry-After": String(STREAM_RETRY_SECONDS) } };

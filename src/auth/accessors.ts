@@ -266,7 +266,11 @@ function createTokenAccessors<FrameworkRequest extends object>(
       const { session } = openedOf(raw);
       const component = ready();
       const { fetchApi } = await loadFetchApi();
+      let isSent = false;
       const token = async (rejected?: string) => {
+        // The session may have ended while the API was responding.
+        if (isSent) await session.reload();
+        isSent = true;
         const value = await component.apiToken(session, name, {
           minValidity: MIN_VALIDITY_SECONDS,
           rejected,
@@ -299,8 +303,8 @@ function createTokenAccessors<FrameworkRequest extends object>(
       const { dpop } = outcome.record.idp_state;
       if (dpop === undefined) return null;
       keepPrivate(parts, raw);
-      const { ownProof } = await loadProvenRequests();
-      return ownProof(dpop.key, { method, url: address, accessToken, nonce }, ready().clock);
+      const { proofOf } = await loadProvenRequests();
+      return proofOf(dpop.key, { method, url: address, accessToken, nonce }, ready().clock);
     },
     async revokeIdpToken(token, hint = "refresh_token", key?: string) {
       try {

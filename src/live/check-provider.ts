@@ -116,7 +116,9 @@ function withUsableCertificate({
   settings,
   refused,
 }: ProviderTarget): Pick<ProviderTarget, "settings" | "refused"> {
-  if (certificateFindings(settings).length === 0) return { settings, refused };
+  // A certificate that expires soon is still shown.
+  const isRefused = certificateFindings(settings).some(({ severity }) => severity === "error");
+  if (!isRefused) return { settings, refused };
   return {
     settings: { ...settings, clientCertificate: null, clientCertificateKey: null },
     refused: new Set([...refused, "clientCertificate"] as const),

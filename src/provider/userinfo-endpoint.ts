@@ -1,6 +1,7 @@
 import { protectedResourceRequest } from "oauth4webapi";
 import { textWith, type SettingText } from "../config/setting-names.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { demandsDpopNonce } from "../http/dpop-challenge.js";
 import type { DpopBinding } from "../record/dpop.js";
 import type { IdInfo } from "../record/identity.js";
 import type { FailureListener } from "./back-off.js";
@@ -8,6 +9,7 @@ import { jsonObject, type ProviderResponse } from "./http-to-provider.js";
 import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import type { ProviderConnection } from "./provider-connection.js";
 import type { ProviderMetadata } from "./provider-metadata.js";
+import { USE_DPOP_NONCE } from "./response-meaning.js";
 
 /** The access token of a request to userinfo. */
 export interface UserinfoToken {
@@ -114,7 +116,8 @@ export function createUserinfoEndpoint(connection: ProviderConnection): Userinfo
       url,
       (options) =>
         protectedResourceRequest(accessToken, "GET", address, new Headers(accept), null, options),
-      { signal, dpop },
+      // The session's nonce is one of the token endpoint, which may be at another origin.
+      { signal, dpop: { key: dpop.key } },
     );
   }
 
@@ -158,6 +161,9 @@ type Userinfo =
 export function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   const { status, headers } = response;
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
+  // The request has been repeated with a nonce already.
+  if (status === 401 && demandsDpopNonce(headers.get("www-authenticate")))
+    return { kind: "outage", reason: USE_DPOP_NONCE };
   if (status === 401) return { kind: "token_refused" };
   // All claims may be stored, as those of an ID token are.
   if (response.text.length > MAX_ID_TOKEN_LENGTH) return { kind: "outage", reason: "too_large" };

@@ -12,6 +12,7 @@ import {
   type Fault,
   type TestProvider,
 } from "../../src/testing/provider/test-provider.js";
+import { testCertificate } from "../../src/testing/certificates/test-certificates.js";
 import { runLive } from "./live-run.js";
 import { factLines } from "../../src/cli/live/format-facts.js";
 
@@ -1315,6 +1316,20 @@ describe("the client", () => {
       apple.keyId,
       [],
     ]);
+  });
+
+  it("with a certificate in place of a secret has no refused setting", () => {
+    const { cert, key } = testCertificate();
+    const { IDP_CLIENT_SECRET: _secret, ...settings } = settingsFor(provider);
+    const env = {
+      ...settings,
+      IDP_ISSUER: "https://login.example",
+      IDP_CLIENT_CERTIFICATE: cert,
+      IDP_CLIENT_CERTIFICATE_KEY: key,
+      IDP_TOKEN_ENDPOINT_AUTH_METHOD: "tls_client_auth",
+    };
+    const { settings: read, refused } = usableSettings(env);
+    expect([read.tokenEndpointAuthMethod, [...refused]]).toEqual(["tls_client_auth", []]);
   });
 
   it("with an empty IDP_PRIVATE_KEY is checked with its secret", async () => {

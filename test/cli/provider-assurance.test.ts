@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
 import path from "node:path";
 import { decodeJwt, decodeProtectedHeader } from "jose";
@@ -329,7 +329,7 @@ describe("an application with the settings that the command prints", () => {
       onTestFinished(() => setDefaultCACertificates(trusted));
       const auth = idpAuth({ env: { ...provider.env, BASE_URL: "" }, log: false });
       const user = await browser(
-        auth.listener((_request, response) => {
+        auth.listener((_request, response: ServerResponse) => {
           response.end();
         }),
       );

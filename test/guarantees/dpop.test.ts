@@ -64,8 +64,8 @@ describe("[3] a request that read the session before the refresh", () => {
     const { expired, cold, store, spent, settled } = await startScene();
     const user = await expired();
     const late = user.at(cold());
-    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
-    const { promise: hasRead, resolve: read } = Promise.withResolvers<undefined>();
+    const { promise: released, resolve: release } = deferred();
+    const { promise: hasRead, resolve: read } = deferred();
     store.after = async ({ method }) => {
       if (method !== "get") return;
       store.after = undefined;
@@ -222,9 +222,16 @@ describe("a provider that spends the refresh token before it looks at the nonce"
   });
 });
 
+/** A promise, and what resolves it. */
+function deferred() {
+  let resolve: (value: undefined) => void = () => undefined;
+  const promise = new Promise<undefined>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
 /** How a process reaches the provider that dies around one of its refreshes, counted from 1. */
 function dyingAt(number: number, moment: "before" | "after") {
-  const { promise: died, resolve: die } = Promise.withResolvers<undefined>();
+  const { promise: died, resolve: die } = deferred();
   const never = new Promise<never>(() => undefined);
   let count = 0;
   const dying: typeof fetch = async (input, init) => {

@@ -19,6 +19,10 @@ const NAMES = [
     "debug",
     "baseUrl",
     "privateKey",
+    "signedRequests",
+    "clientCertificate",
+    "clientCertificateKey",
+    "tokenEndpointAuthMethod",
     "responseMode",
     ...(Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== "fapi"),
     "fapi",
@@ -29,7 +33,16 @@ const NAMES = [
 const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = {
   issuer: "allowedTenants",
   appleTeamId: "appleKeyId",
+  clientCertificate: "clientCertificateKey",
 };
+
+/** Whether a value replaces the client's secret. */
+function replacesSecret(name: SettingName, value: string): boolean {
+  return (
+    (name === "privateKey" && value.trim() !== "") ||
+    (name === "tokenEndpointAuthMethod" && value.endsWith("tls_client_auth"))
+  );
+}
 
 /**
  * Reads the settings one by one and skips refused settings, so that one mistake does not prevent
@@ -42,14 +55,13 @@ export function usableSettings(env: Environment): UsableSettings {
     const { env: variable, required } = SETTINGS[name];
     const value = env[variable];
     if (value === undefined) {
-      // A usable key replaces the secret.
+      // A usable key, or a certificate, replaces the secret.
       if (required === true && taken[variable] !== "") refused.add(name);
       continue;
     }
     const partner = TOGETHER[name];
     const both = partner && { [SETTINGS[partner].env]: env[SETTINGS[partner].env] };
-    const withoutSecret = name === "privateKey" &&
-      value.trim() !== "" && { [SETTINGS.clientSecret.env]: "" };
+    const withoutSecret = replacesSecret(name, value) && { [SETTINGS.clientSecret.env]: "" };
     const tried = [
       { ...taken, [variable]: value, ...withoutSecret },
       ...(both ? [{ ...taken, [variable]: value, ...both }] : []),
