@@ -168,7 +168,7 @@ export interface Accessors<
    * its own (RFC 9449 section 4). The token is the `token` of `getCredentials`, or that of
    * `getAccessToken`, and goes into `Authorization: DPoP …`. An API accepts a proof once.
    *
-   * @returns null when signed out, and if the session's tokens aren't bound to a key
+   * @returns null when signed out, and if the token is a bearer token
    * @throws TypeError `url` isn't an absolute URL
    * @throws StoreUnavailableError
    */

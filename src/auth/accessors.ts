@@ -300,8 +300,9 @@ function createTokenAccessors<FrameworkRequest extends object>(
       if (found !== undefined) await found;
       const outcome = await ready().access.access(openedOf(raw).session);
       if (!outcome.authenticated) return null;
-      const { dpop } = outcome.record.idp_state;
-      if (dpop === undefined) return null;
+      const { record } = outcome;
+      const { dpop } = record.idp_state;
+      if (dpop === undefined || isBearerToken(record, accessToken)) return null;
       keepPrivate(parts, raw);
       const { proofOf } = await loadProvenRequests();
       return proofOf(dpop.key, { method, url: address, accessToken, nonce }, ready().clock);
@@ -315,6 +316,15 @@ function createTokenAccessors<FrameworkRequest extends object>(
       }
     },
   };
+}
+
+/** Whether a token of the session isn't bound to its key: it came while DPoP was off. */
+function isBearerToken(
+  { credentials, idp_state: { apis } }: SessionRecord,
+  token: string,
+): boolean {
+  const known = [credentials, ...Object.values(apis ?? {})];
+  return known.some((one) => one?.token === token && one.token_type === undefined);
 }
 
 /** The accessors of a source of providers. */

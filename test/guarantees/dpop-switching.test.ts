@@ -101,6 +101,12 @@ describe("a session from before DPoP was turned off", () => {
     const now = before.at(off);
     expect(await isSignedIn(now)).toBe(true);
     expect([await typeOf(now, off), await calls(now, off)]).toEqual([undefined, 200]);
+    const { token = "" } = (await off.getCredentials(now.request("/"))) ?? {};
+    const call = { method: "GET", url: "https://orders.example/" };
+    const proofs = [token, "a bound one from before"].map((accessToken) =>
+      off.dpopProof(now.request("/"), { ...call, accessToken }),
+    );
+    expect(await Promise.all(proofs)).toEqual([null, expect.any(String)]);
     expire();
     expect(await isSignedIn(now)).toBe(true);
     expect(await calls(now, off)).toBe(200);
