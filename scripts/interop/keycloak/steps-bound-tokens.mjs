@@ -1,6 +1,6 @@
 // Tokens that are bound to the application: by DPoP (RFC 9449), and by its certificate (RFC 8705).
 import { startBoundApi } from "./bound-api.mjs";
-import { EXECUTORS, signsInAndOut, withPolicy } from "./steps-requests.mjs";
+import { EXECUTORS, POLICY_ENV, signsInAndOut, withPolicy } from "./steps-requests.mjs";
 
 /** @typedef {import("./keycloak.mjs").KeycloakServer} KeycloakServer */
 
@@ -112,7 +112,7 @@ function policyStep({ key, title, executor, client, env = {} }) {
     title,
     async run(stage) {
       const server = await withPolicy(stage, [...EXECUTORS, executor]);
-      const settings = { IDP_PUSHED_REQUESTS: "always", IDP_LOGOUT_AT_PROVIDER: "on", ...env };
+      const settings = { ...POLICY_ENV, ...env };
       return stage.withApplication({ server, client, env: settings }, signsInAndOut);
     },
   };
