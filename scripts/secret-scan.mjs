@@ -116,7 +116,9 @@ class Secrets {
       .replace(
         /^location: https?:\/\/[^/\s]+\/\S*login-callback(?:\/[a-z0-9-]+)?\?\S*/gim,
         (redirect) =>
-          where === "head" ? redirect.replace(/([?&](?:code|state)=)[^&\s]*/g, "$1") : redirect,
+          where === "head"
+            ? redirect.replace(/([?&](?:code|state|response)=)[^&\s]*/g, "$1")
+            : redirect,
       );
     /** @type {Leak[]} */
     const found = [];

@@ -2,13 +2,15 @@
 // writes down there what must stay secret, and everything that the component sends to browsers,
 // says in its log and tells in its events, and that applications print. scripts/secret-scan.mjs
 // then looks for the first in the second. Secrets are learnt on the wire, from whatever provider:
-// what its token endpoint answers, what is posted to it, and what an authorization URL carries.
-import { createHash } from "node:crypto";
+// what its token endpoint answers, what is posted to it, what an authorization URL carries, which
+// proofs and nonces are sent, which keys sign them, and which keys connections have.
+import { createHash, createPrivateKey } from "node:crypto";
 import { subscribe } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
 import { Http2ServerResponse } from "node:http2";
 import path from "node:path";
+import tls from "node:tls";
 
 /** @param {string} into */
 function record(into) {
@@ -31,6 +33,8 @@ function record(into) {
   Object.assign(globalThis, { [Symbol.for("idpauth.secret-scan")]: said });
   watchAnswers(said, secret);
   watchFetch(secret);
+  watchProofs(secret);
+  watchKeys(secret);
   for (const name of [
     "login",
     "refresh",
@@ -163,7 +167,12 @@ function look(head, body, said, secret) {
         secret(kind, value);
     }
   }
-  if (!isComponents(head)) return;
+  if (!isComponents(head)) {
+    secret("dpop_nonce", /^dpop-nonce: (\S+)\r?$/im.exec(head)?.[1]);
+    // A signed response (JARM), in the redirect of the provider.
+    secret("response", /^location: \S*[?&]response=([^&\s]*)/im.exec(head)?.[1]);
+    return;
+  }
   const cookies = head.match(/^set-cookie:.*$/gim) ?? [];
   for (const cookie of cookies) {
     said("set-cookie", cookie);
@@ -205,6 +214,52 @@ function watchFetch(secret) {
     }
     return fetch(input, init);
   };
+}
+
+/** Proofs, as a provider or an API receives them. @param {(kind: string, value: unknown) => void} secret */
+function watchProofs(secret) {
+  subscribe("http.server.request.start", (message) => {
+    const { request } = /** @type {{ request: import("node:http").IncomingMessage }} */ (message);
+    secret("dpop_proof", request.headers["dpop"]);
+  });
+}
+
+/**
+ * The keys that sign proofs, and those of the certificates that connections show.
+ * @param {(kind: string, value: unknown) => void} secret
+ */
+function watchKeys(secret) {
+  const subtle = Object.getPrototypeOf(crypto.subtle);
+  const { importKey } = subtle;
+  /** @this {SubtleCrypto} @param {any[]} given */
+  subtle.importKey = function (...given) {
+    const [format, key, algorithm] = given;
+    // Without a name: that of a session.
+    if (format === "jwk" && algorithm?.name === "ECDSA" && key?.kid === undefined)
+      secret("dpop_key", key?.d);
+    return importKey.apply(this, given);
+  };
+  const { connect } = tls;
+  tls.connect = /** @type {typeof connect} */ (
+    (/** @type {any[]} */ ...given) => {
+      const key = given.find((one) => one?.key !== undefined)?.key;
+      if (typeof key === "string") {
+        for (const value of privateParts(key)) secret("client_certificate_key", value);
+      }
+      return /** @type {Function} */ (connect)(...given);
+    }
+  );
+}
+
+/**
+ * The private parts of a key as texts: as a JWK has them, and the lines of its PEM that contain
+ * nothing else. The first lines have the same beginning for all keys, and RSA's public part.
+ * @param {string} pem
+ */
+function privateParts(pem) {
+  const { d, p, q } = createPrivateKey(pem).export({ format: "jwk" });
+  const lines = pem.split("\n").filter((line) => line !== "" && !line.startsWith("-----"));
+  return [d, p, q, ...lines.slice(Math.floor(lines.length / 2), -1)];
 }
 
 /** @param {(where: string, text: string) => void} said */

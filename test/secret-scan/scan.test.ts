@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -14,6 +15,14 @@ const VERIFIER = "ver_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const COOKIE = "coo_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const JWT =
   "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
+const PROOF =
+  "eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJqdGkiOiJhLXByb29mLW9mLW9uZS1yZXF1ZXN0In0.c2lnbmF0dXJlLW9mLWEtcHJvb2Y";
+const DEMANDED = "dem_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const SIGNED =
+  "eyJhbGciOiJQUzI1NiJ9.eyJjb2RlIjoiYS1jb2RlLWluLWEtc2lnbmVkLXJlc3BvbnNlIn0.c2lnbmF0dXJlLW9mLWEtcmVzcG9uc2U";
+const KEY = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+const CERTIFICATE_KEY = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+const CERTIFICATE_PEM = CERTIFICATE_KEY.export({ type: "pkcs8", format: "pem" }).toString();
 const AUTHORIZE = `http://idp.example/authorize?state=${STATE}&nonce=${NONCE}&code_challenge=x`;
 const CALLBACK = `https://shop.example/idpauth/login-callback/acme?state=${STATE}&iss=x`;
 const LOGOUT = `http://idp.example/end?id_token_hint=${JWT}&client_id=a&post_logout_redirect_uri=b&state=c`;
@@ -34,10 +43,17 @@ async function leaking({
   const program = `
     import { createServer } from "node:http";
     import { channel } from "node:diagnostics_channel";
+    import tls from "node:tls";
     const server = createServer((request, response) => {
       if (request.url === "/token") {
         response.setHeader("content-type", "application/json");
+        response.setHeader("DPoP-Nonce", "${DEMANDED}");
         response.end(JSON.stringify({ access_token: "${TOKEN}", id_token: "${JWT}" }));
+        return;
+      }
+      if (request.url === "/authorize") {
+        response.writeHead(302, { Location: "https://shop.example/idpauth/login-callback?response=${SIGNED}" });
+        response.end();
         return;
       }
       response.writeHead(200, {
@@ -49,7 +65,13 @@ async function leaking({
     server.listen(0, "127.0.0.1", async () => {
       const origin = "http://127.0.0.1:" + server.address().port;
       const form = new URLSearchParams({ grant_type: "authorization_code", code_verifier: "${VERIFIER}", client_secret: "odd:secret+é" });
-      await (await fetch(origin + "/token", { method: "POST", body: form })).text();
+      const headers = { dpop: "${PROOF}" };
+      await (await fetch(origin + "/token", { method: "POST", body: form, headers })).text();
+      await fetch(origin + "/authorize", { redirect: "manual" });
+      const key = ${JSON.stringify(KEY)};
+      await crypto.subtle.importKey("jwk", key, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+      const connection = { host: "127.0.0.1", port: server.address().port, key: ${JSON.stringify(CERTIFICATE_PEM)} };
+      tls.connect(connection).on("error", () => undefined).destroy();
       await (await fetch(origin + "/idpauth/")).text();
       ${more}
       server.close();
@@ -136,6 +158,41 @@ describe("the secret scan finds", () => {
       { head: { Location: LOGOUT.replace("state=", `t=${TOKEN}&state=`) } },
       { kind: "access_token", where: "head" },
     ],
+    [
+      "a proof on the console",
+      { more: `console.log("${PROOF}");` },
+      { kind: "dpop_proof", where: "output" },
+    ],
+    [
+      "the payload of a proof alone",
+      { body: PROOF.split(".")[1] ?? "" },
+      { kind: "dpop_proof", where: "body" },
+    ],
+    [
+      "a demanded nonce that is passed on",
+      { head: { "DPoP-Nonce": DEMANDED } },
+      { kind: "dpop_nonce", where: "head" },
+    ],
+    [
+      "the key of a session in an event",
+      { more: `channel("idpauth:refresh").publish({ key: "${KEY.d ?? ""}" });` },
+      { kind: "dpop_key", where: "event" },
+    ],
+    [
+      "a signed response in a log line",
+      { more: `channel("idpauth:log").publish({ message: "${SIGNED}" });` },
+      { kind: "response", where: "log" },
+    ],
+    [
+      "the key of a certificate as PEM",
+      { body: CERTIFICATE_PEM },
+      { kind: "client_certificate_key", where: "body" },
+    ],
+    [
+      "the key of a certificate as a JWK",
+      { body: JSON.stringify(CERTIFICATE_KEY.export({ format: "jwk" })) },
+      { kind: "client_certificate_key", where: "body" },
+    ],
     ["the cookie's value in a page", { body: COOKIE }, { kind: "cookie", where: "body" }],
     [
       "a token in a log line",
@@ -166,6 +223,9 @@ describe("the secret scan finds", () => {
     const sentOn = await leaking({ head: { Location: CALLBACK, "X-Request": AUTHORIZE } });
     expect(sentOn.leaks).toEqual([]);
     await emptyFolder();
+    const response = CALLBACK.replace(/\?.*/, `?response=${SIGNED}`);
+    expect((await leaking({ head: { Location: response } })).leaks).toEqual([]);
+    await emptyFolder();
     const elsewhere = CALLBACK.replace("login-callback", "elsewhere");
     expect(
       (await leaking({ head: { Location: elsewhere, "X-Request": AUTHORIZE } })).leaks,
@@ -181,6 +241,11 @@ describe("the secret scan finds", () => {
       id_token: 1,
       client_secret: 1,
       code_verifier: 1,
+      dpop_proof: 1,
+      dpop_nonce: 1,
+      dpop_key: 1,
+      response: 1,
+      client_certificate_key: expect.any(Number) as number,
       cookie: 1,
       state: 1,
       nonce: 1,
