@@ -250,7 +250,7 @@ describe("README.md", () => {
     const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(
       ([, name]) => name,
     );
-    expect(accessors).toHaveLength(25);
+    expect(accessors).toHaveLength(26);
     const program = `
       import * as index from "idpauth";
       import * as adapter from "idpauth/adapter";
