@@ -69,6 +69,24 @@ describe("a session from before DPoP was turned on", () => {
   });
 });
 
+describe("the key that a refresh has made", () => {
+  it("is kept with the rotated token, which may be bound to it, if the response can't be verified", async () => {
+    const scene = await sceneWithApi({ provider: { dpop: "supported" } });
+    const { user, on, off, provider, expire, clock, recordOf } = scene;
+    const before = user().at(off);
+    await before.signIn();
+    expire();
+    const withdraw = provider.fault("jwks", { kind: "status", status: 500 });
+    const now = before.at(on);
+    expect(await statusFor(now)).toBe(503);
+    expect([scene.spent(), await recordOf(now)]).toEqual([1, expect.stringContaining('"dpop"')]);
+    withdraw();
+    clock.advance(BACK_OFF_MS);
+    expect(await isSignedIn(now)).toBe(true);
+    expect([scene.spent(), keysIn(scene).size]).toEqual([2, 1]);
+  });
+});
+
 describe("a session from before DPoP was turned off", () => {
   it("keeps using its key for refreshes, userinfo and APIs", async () => {
     const scene = await sceneWithApi({ provider: { dpopBoundRefreshTokens: true } });
