@@ -231,7 +231,7 @@ function watchProofs(secret) {
 function watchKeys(secret) {
   const subtle = Object.getPrototypeOf(crypto.subtle);
   const { importKey } = subtle;
-  /** @this {SubtleCrypto} @param {any[]} given */
+  /** @this {unknown} @param {any[]} given */
   subtle.importKey = function (...given) {
     const [format, key, algorithm] = given;
     // Without a name: that of a session.
