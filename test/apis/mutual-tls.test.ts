@@ -253,7 +253,7 @@ async function notingServer(
   return { url: `${kit.origin}/`, requests, open };
 }
 
-describe("connections with a certificate", () => {
+describe("[HA-8] connections with a certificate", () => {
   it("serve one API alone, although another one is at the same origin", async () => {
     const server = await notingServer();
     const { app, auth } = await running({

@@ -54,7 +54,7 @@ const logged = () => app.log.map(({ message }) => message).join("\n");
 const jwtIn = (callback: string) =>
   new URL(callback, OWN_ORIGIN).searchParams.get("response") ?? "";
 
-describe("a response that the provider signs", () => {
+describe("[HA-5] a response that the provider signs", () => {
   it("signs in, with nothing but the JWT in the address", async () => {
     const user = await start();
     const callback = await approved(user);
