@@ -72,7 +72,7 @@ describe("a record from before", () => {
       accessTokenExpiresAt: 1_800_003_600,
       dpop: undefined,
     };
-    const verified = { idInfo: before.id_info!, userinfo: undefined, userinfoClaims: [] };
+    const verified = { idInfo: before.id_info!, userinfoClaims: [] };
     const rotated = withRefreshToken(before, { refreshToken: "refresh", dpop: undefined });
     expect(written(rotated)).toBe(BEFORE);
     const after = written(withTokens(rotated, { spent, verified }));
