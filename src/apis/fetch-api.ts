@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 import type { Api } from "../config/api-options.js";
 import { ERRORS, IdpAuthError } from "../errors.js";
-import { demandsDpopNonce } from "../http/dpop-challenge.js";
+import { demandsDpopNonce, refusesDpopProof } from "../http/dpop-challenge.js";
 import type { Operations } from "../ports/observer.js";
 import type { AccessToken } from "../record/dpop.js";
 import { noncesOf } from "./api-nonces.js";
@@ -115,7 +115,11 @@ export async function fetchApi(
     send: sendWith,
     nonces: noncesOf(api, url, ({ headers }) => headers.get("dpop-nonce")),
     demandsNonce,
-    isRejected: (response) => response.status === 401 && !demandsNonce(response),
+    // Another token would have as bad a proof.
+    isRejected: (response) =>
+      response.status === 401 &&
+      !demandsNonce(response) &&
+      !refusesDpopProof(response.headers.get("www-authenticate")),
     discard: ({ body }) => body?.cancel(),
   });
   return sent.response;

@@ -4,7 +4,7 @@
  */
 import { ERRORS, IdpAuthError, type ErrorCode } from "../errors.js";
 import { passesCsrf } from "../guard/csrf.js";
-import { demandsDpopNonce } from "../http/dpop-challenge.js";
+import { demandsDpopNonce, refusesDpopProof } from "../http/dpop-challenge.js";
 import { isStream, shuttingDown, type BodyStream, type Reply } from "../http/reply.js";
 import type { IdpRequest } from "../http/request.js";
 import type { AccessToken } from "../record/dpop.js";
@@ -184,6 +184,8 @@ export async function answered<Stream extends BodyStream>(
       !(response instanceof IdpAuthError) &&
       response.status === 401 &&
       !demandsNonce(response) &&
+      // Another token would have as bad a proof.
+      !refusesDpopProof(valuesOf(response.lines, "www-authenticate").join(", ")) &&
       challengeOf(response.status, response.lines) === undefined,
     discard(response) {
       if (!(response instanceof IdpAuthError)) response.discard();

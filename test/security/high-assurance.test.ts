@@ -62,7 +62,7 @@ async function application(answer: Answer) {
   stops.push(() => user.close());
   const headers = { cookie: user.cookie ?? "", "sec-fetch-site": "same-origin" };
   const get = (path: string) => fetch(`${user.origin}${path}`, { headers, redirect: "manual" });
-  return { get };
+  return { get, provider };
 }
 
 const WAYS = ["/api/orders/items", "/fetched"];
@@ -190,6 +190,22 @@ describe("a request with a proof", () => {
     expect((await get(path)).status).toBeGreaterThanOrEqual(401);
     expect(calls).toBe(2);
   });
+
+  it.each(WAYS)(
+    "[HA-4] that an API refuses costs no refresh, nor a repetition: %s",
+    async (path) => {
+      let calls = 0;
+      const { get, provider } = await application((_headers, response) => {
+        calls += 1;
+        response
+          .writeHead(401, { "www-authenticate": 'DPoP error="invalid_dpop_proof", algs="ES256"' })
+          .end();
+      });
+      expect((await get(path)).status).toBe(path === "/fetched" ? 401 : 502);
+      expect(calls).toBe(1);
+      expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toEqual([]);
+    },
+  );
 
   it.each(WAYS)("[HA-4] isn't repeated after a logout: %s", async (path) => {
     const held: ServerResponse[] = [];
