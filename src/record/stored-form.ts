@@ -77,7 +77,16 @@ export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | u
     oauth_state: own[names.oauth_state],
     final_redirect: own[names.final_redirect],
   });
-  return isRecord(record) ? (record as SessionRecord) : undefined;
+  return isRecord(record) && hasKeyOfTokens(record as SessionRecord)
+    ? (record as SessionRecord)
+    : undefined;
+}
+
+/** A bound token without its key would be sent as a bearer token. */
+function hasKeyOfTokens({ credentials, idp_state: { dpop, apis } }: SessionRecord): boolean {
+  if (dpop !== undefined) return true;
+  const isBound = credentials?.token_type !== undefined;
+  return !isBound && Object.values(apis ?? {}).every((one) => one.token_type === undefined);
 }
 
 type Check = (value: unknown) => boolean;

@@ -55,6 +55,16 @@ function record(state: object, credentials: object = {}): SessionRecord | undefi
   );
 }
 
+describe("a bound token without a key", () => {
+  it("makes its record unreadable, since it would be sent as a bearer token", () => {
+    const bound = { token_type: "DPoP" };
+    const entry = { target: "t", at: 1_800_000_000, token: "orders", ...bound };
+    expect(record({}, bound)).toBeUndefined();
+    expect(record({ apis: { orders: entry } })).toBeUndefined();
+    expect(record({ apis: { orders: entry }, dpop: { key: KEY } }, bound)).toBeDefined();
+  });
+});
+
 describe("a record from before", () => {
   it("is written as it was", () => {
     expect(written(read(BEFORE)!)).toBe(BEFORE);
