@@ -67,6 +67,8 @@ export async function fetchApi(
     for (const [name, constant] of Object.entries(api.requestHeaders))
       if (constant !== true) headers.set(name, constant);
     headers.set("authorization", authorization(used));
+    // As with the token, an application may have copied the headers of its own request.
+    headers.delete("dpop");
     if (used.dpopKey !== undefined) {
       const { proofOf } = await loadProvenRequests();
       const proven = { method, url, accessToken: used.value, nonce };

@@ -94,7 +94,13 @@ describe("a request of the application to an API", () => {
     const { response, sent, asked } = request({
       api: { requestHeaders: { "x-tenant": "one", "x-own": true } },
       init: {
-        headers: { Authorization: "Bearer own", "X-Tenant": "two", "X-Own": "kept", Accept: "a/b" },
+        headers: {
+          Authorization: "Bearer own",
+          DPoP: "of the browser",
+          "X-Tenant": "two",
+          "X-Own": "kept",
+          Accept: "a/b",
+        },
       },
     });
     expect(await (await response).text()).toBe("yes");
