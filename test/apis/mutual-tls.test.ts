@@ -9,6 +9,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import {
+  settled,
   signIn,
   startTestApi,
   startTestProvider,
@@ -107,7 +108,8 @@ describe("the client's certificate at the provider", () => {
       clock.advance(HOUR_MS);
       const { status } = await user.get("/token");
       expect(status).toBe(200);
-      expect(await auth.revokeIdpToken(provider.issued.at(-1)?.value ?? "")).toBe(true);
+      expect((await user.navigate("/idpauth/logout/")).status).toBe(302);
+      await settled(auth);
       expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
       const own = [certificate.thumbprint];
       expect(shownTo(provider)).toEqual({
