@@ -252,9 +252,9 @@ export const ERRORS = errorRows({
   },
   api_nonce_demanded: {
     status: 503,
-    title: "The service behind this page wants the request again",
+    title: "The service behind this page couldn't accept the request yet",
     remedy:
-      "Try again. The API demands a nonce in the proof of the session's key (DPoP), which idpauth has now, and the request was too large to repeat.",
+      "Try again. The API demanded a nonce in the DPoP proof, and the request was too large to repeat. idpauth has the nonce now.",
   },
   api_timeout: {
     status: 504,

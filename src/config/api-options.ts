@@ -69,10 +69,10 @@ export interface ApiOptions<
    */
   readonly dispatcher?: ApiDispatcher | undefined;
   /**
-   * Whether connections to the API show the certificate of `clientCertificate` (mutual TLS, RFC
-   * 8705), because the API only accepts tokens from the client that they are bound to. If several
-   * providers have different certificates, the API must name its `provider`. On Node.js only.
-   * Default false.
+   * Whether connections to the API present the certificate in `clientCertificate` (mutual TLS, RFC
+   * 8705). The API needs it to check that a token comes from the client that it's bound to. If your
+   * providers have different certificates, also set `provider`. This works only on Node.js. Default
+   * false.
    */
   readonly certificate?: boolean | undefined;
 }
@@ -116,7 +116,7 @@ export interface Api extends TokenTarget {
   readonly timeout: number;
   /** The application's own. */
   readonly dispatcher: ApiDispatcher | undefined;
-  /** What its connections show. Undefined: no certificate. */
+  /** What its connections present. Undefined: no certificate. */
   readonly certificate: ApiCertificate | undefined;
 }
 

@@ -216,7 +216,7 @@ export const CHECKS = checkTable({
   E038: {
     group: "project middlewares",
     cause: ({ label }) =>
-      `${label("dpop")} is on, but with \`session: "host"\` the framework stores the sessions, unencrypted, and the key of a session must not be readable there.`,
+      `${label("dpop")} is on, but with \`session: "host"\`, the framework would store each session's key without encryption.`,
     remedy: ({ env }) =>
       `Turn ${env("dpop")} off. To use it, remove \`session: "host"\` and pass a \`store\`.`,
   },
@@ -224,17 +224,17 @@ export const CHECKS = checkTable({
     cause: ({ label }) =>
       `${label("clientCertificate")} and ${label("clientCertificateKey")} can't be used as they are set.`,
     remedy: ({ env }) =>
-      `Set ${env("clientCertificate")} to the client's certificate and ${env("clientCertificateKey")} to its key, both as PEM, or remove both. docs/reference/settings.md says what they're used for.`,
+      `Set ${env("clientCertificate")} to the client's certificate and ${env("clientCertificateKey")} to its key, both as PEM, or remove both. docs/reference/settings.md describes both settings.`,
   },
   E040: {
     cause: ({ label }) =>
-      `${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so nothing can sign the requests.`,
+      `${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so idpauth can't sign requests.`,
     remedy: ({ env }) =>
       `Set ${env("privateKey")}, and register its public half at the provider, or remove ${env("signedRequests")}.`,
   },
   E041: {
     cause: ({ label }) =>
-      `${label("fapi")} is 2, but another setting has a value that FAPI 2.0 Security Profile forbids.`,
+      `${label("fapi")} is 2, but the FAPI 2.0 Security Profile forbids the value of another setting.`,
     remedy: ({ env }) =>
       `Correct the setting that the message names, or remove ${env("fapi")}. docs/reference/settings.md describes each setting.`,
   },
@@ -351,9 +351,9 @@ export const CHECKS = checkTable({
   },
   W027: {
     cause: ({ label }) =>
-      `The certificate in ${label("clientCertificate")} expires within 30 days, or has expired. A provider that checks it then refuses every sign-in and every refresh.`,
+      `The certificate in ${label("clientCertificate")} expires within 30 days, or has expired. Once it has expired, a provider that checks it refuses every sign-in and every refresh.`,
     remedy: ({ env }) =>
-      `Have a new one issued, register it at the provider, and set ${env("clientCertificate")} and ${env("clientCertificateKey")} to it. Tokens that are bound to the old one are renewed by their next refresh.`,
+      `Get a new certificate, register it at the provider, and set ${env("clientCertificate")} and ${env("clientCertificateKey")} to the new certificate and its key. The next refresh replaces tokens that are bound to the old certificate.`,
   },
 });
 

@@ -37,8 +37,8 @@ export interface OptionsPerProvider {
    * The OAuth client secret that the provider issued. A client with a private key doesn't have one,
    * and neither does one that authenticates with its certificate.
    *
-   * Default: required, unless IDP_PRIVATE_KEY is set, or IDP_TOKEN_ENDPOINT_AUTH_METHOD says that
-   * the certificate authenticates. Environment variable: `IDP_CLIENT_SECRET`.
+   * Default: required, unless IDP_PRIVATE_KEY is set, or IDP_TOKEN_ENDPOINT_AUTH_METHOD is a method
+   * that uses the certificate. Environment variable: `IDP_CLIENT_SECRET`.
    */
   readonly clientSecret?: string | undefined;
   /**
@@ -57,11 +57,12 @@ export interface OptionsPerProvider {
    */
   readonly certificate?: string | null | undefined;
   /**
-   * The certificate that the client shows in TLS (mutual TLS, RFC 8705), as PEM, followed by those
-   * of the authorities that issued it. It goes to the provider's token, userinfo, revocation and PAR
-   * endpoints, at the addresses of `mtls_endpoint_aliases` if the discovery document has them, and
-   * to APIs with `certificate: true`. The provider then binds tokens to it, so that a stolen token
-   * is worthless without its key. On Node.js only.
+   * The certificate that the client presents in TLS (mutual TLS, RFC 8705), as PEM, followed by
+   * those of the authorities that issued it. idpauth presents it to APIs with `certificate: true`
+   * and to the provider's token, userinfo, revocation and PAR endpoints. If the discovery document
+   * contains `mtls_endpoint_aliases`, idpauth uses those addresses. The provider can then bind
+   * tokens to the certificate, so that a stolen token is worthless without its key. This works only
+   * on Node.js.
    *
    * Default: none. Environment variable: `IDP_CLIENT_CERTIFICATE`.
    */
@@ -137,10 +138,11 @@ export interface OptionsPerProvider {
    * `client_secret_post` sends the client ID and secret in the request body. `client_secret_basic`
    * sends them in the Authorization header, encoded as application/x-www-form-urlencoded (letters,
    * digits and `*-._` don't change). If the discovery document lists only the other one for the
-   * revocation endpoint, that one is used there. `tls_client_auth` and `self_signed_tls_client_auth`
-   * need IDP_CLIENT_CERTIFICATE, which then authenticates instead of a secret (RFC 8705 section 2):
-   * the provider knows the certificate by its subject, or, if it's self-signed, by its key. A private
-   * key then only signs login requests, with IDP_SIGNED_REQUESTS.
+   * revocation endpoint, that one is used there. `tls_client_auth` and
+   * `self_signed_tls_client_auth` need IDP_CLIENT_CERTIFICATE, which then replaces the secret (RFC
+   * 8705 section 2). The provider identifies the certificate by its subject, or, if it's
+   * self-signed, by its key. A private key is then used only to sign login requests
+   * (IDP_SIGNED_REQUESTS).
    *
    * Default: `client_secret_post`. Environment variable: `IDP_TOKEN_ENDPOINT_AUTH_METHOD`.
    */
@@ -240,27 +242,27 @@ export interface OptionsPerProvider {
    */
   readonly responseMode?: "query" | "form_post" | "jwt" | undefined;
   /**
-   * Whether the parameters of a login are a JWT that the client's private key signs (JAR, RFC 9101).
-   * `when-required`: if the provider's discovery document requires it. `always`: also if it doesn't,
-   * which needs a private key (E040).
+   * Whether idpauth signs the parameters of each login with the client's private key (JAR, RFC
+   * 9101). `when-required`: if the provider's discovery document requires it. `always`: even if the
+   * document doesn't, which needs a private key (E040).
    *
    * Default: `when-required`. Environment variable: `IDP_SIGNED_REQUESTS`.
    */
   readonly signedRequests?: "always" | "when-required" | undefined;
   /**
-   * Whether tokens are bound to a key of the session (DPoP, RFC 9449), so that a stolen access token
-   * is worthless without the key. Each login creates a key, which only the encrypted session
-   * contains. Every request with a token then proves that idpauth has the key. A session that
-   * started before you turned this on gets its key at its next refresh. This doesn't work with
-   * `session: "host"` (E038).
+   * Whether tokens are bound to a key of the session (DPoP, RFC 9449), so that a stolen access
+   * token is worthless without the key. Each login creates a key, which idpauth stores only in the
+   * encrypted session. Every request with a token then contains a proof that idpauth has the key. A
+   * session that started before you turned this on gets its key when its tokens are next refreshed.
+   * This doesn't work with `session: "host"` (E038).
    *
    * Default: `false`. Environment variable: `IDP_DPOP`.
    */
   readonly dpop?: boolean | undefined;
   /**
-   * The version of the FAPI Security Profile that the settings must satisfy. It doesn't change
-   * anything, but everything that the profile forbids becomes an error: of the settings at startup
-   * (E041), of the provider when it's first used.
+   * The version of the FAPI Security Profile that the settings and the provider must satisfy. This
+   * doesn't change how idpauth works. If the profile forbids a setting, that's an error at startup
+   * (E041). If the provider's discovery document violates the profile, nobody can sign in.
    *
    * Default: none. Environment variable: `IDP_FAPI`.
    */

@@ -77,7 +77,7 @@ export const LIVE_CHECKS = checkTable(
     // E113 is retired: idpauth pushes the requests of providers that require it.
     E114: {
       cause: ({ label }) =>
-        `The discovery document sets \`require_signed_request_object\` (JAR, RFC 9101), or ${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so nothing can sign the requests, and nobody can sign in.`,
+        `The discovery document sets \`require_signed_request_object\` (JAR, RFC 9101), or ${label("signedRequests")} is \`always\`, but ${label("privateKey")} isn't set, so idpauth can't sign requests, and nobody can sign in.`,
       remedy: ({ env }) =>
         `Set ${env("privateKey")}, and register its public half at the provider.`,
     },
@@ -102,13 +102,13 @@ export const LIVE_CHECKS = checkTable(
     },
     E118: {
       cause: ({ label }) =>
-        `${label("fapi")} is 2, but the discovery document doesn't show what FAPI 2.0 Security Profile demands of a provider, so nobody can sign in.`,
+        `${label("fapi")} is 2, but the discovery document doesn't meet the FAPI 2.0 Security Profile's requirements for providers, so nobody can sign in.`,
       remedy: ({ env }) =>
-        `Turn on at the provider what the message names, or remove ${env("fapi")}.`,
+        `At the provider, turn on what the message names, or remove ${env("fapi")}.`,
     },
     E119: {
       cause: ({ label }) =>
-        `${label("responseMode")} is \`jwt\`, but the provider signs its responses with no algorithm that idpauth accepts (\`authorization_signing_alg_values_supported\`), so nobody can sign in.`,
+        `${label("responseMode")} is \`jwt\`, but the provider doesn't advertise any algorithm for signed responses that idpauth accepts (\`authorization_signing_alg_values_supported\`), so nobody can sign in.`,
       remedy:
         "Have the provider sign this client's responses with an asymmetric algorithm, such as PS256 or ES256.",
     },
@@ -179,7 +179,7 @@ export const LIVE_CHECKS = checkTable(
       cause: ({ label }) =>
         `${label("dpop")} is on or ${label("clientCertificate")} is set, but the discovery document doesn't advertise tokens that are bound in this way.`,
       remedy:
-        "Sign in once. If the provider binds tokens without advertising it, ignore this warning. Otherwise, turn it on at the provider, or remove the setting.",
+        "Sign in once. If the provider binds tokens without advertising it, ignore this warning. Otherwise, turn on bound tokens at the provider, or remove the setting.",
     },
     W115: {
       cause: ({ label }) =>
