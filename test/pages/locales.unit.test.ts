@@ -51,6 +51,7 @@ const WITHOUT_PAGE: readonly ErrorCode[] = [
   "api_response_invalid",
   "api_redirect_refused",
   "api_token_rejected",
+  "api_nonce_demanded",
   "api_timeout",
 ];
 

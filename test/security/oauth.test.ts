@@ -394,6 +394,7 @@ describe("PKCE (RFC 7636)", () => {
       { settings: settings!, clock: systemClock },
     );
     const provider = {
+      createDpopKey: () => Promise.resolve(undefined),
       authorizationUrl: () =>
         Promise.resolve({ url: "https://idp.example/authorize", isSilent: false }),
     };

@@ -51,7 +51,13 @@ function processAuthority(): KeyAndCertificate {
   return (authority ??= issueCertificate({ commonName: "idpauth test kit", use: "authority" }));
 }
 
-/** Returns the certificate of the kit's authority, as PEM. It is another one in each process. */
+/**
+ * Returns the certificate of the kit's authority, as PEM. It is another one in each process.
+ *
+ * @example
+ * // Let another process trust the kit: write it to the file that NODE_EXTRA_CA_CERTS names.
+ * const pem = testCertificateAuthority();
+ */
 export function testCertificateAuthority(): string {
   return processAuthority().cert;
 }
