@@ -33,7 +33,7 @@ function requestObjectFindings(document: Document, settings: Settings): UnnamedF
     liveCheck(
       "E114",
       ({ label }) =>
-        `The provider accepts none of the algorithms with which the key of ${label("privateKey")} can sign requests (${usable.join(", ")}), so nobody can sign in.`,
+        `The provider doesn't accept any algorithm with which the key of ${label("privateKey")} can sign requests (${usable.join(", ")}), so nobody can sign in.`,
       "Use a key of another type, or have the provider accept one of these algorithms.",
     ),
   ];

@@ -84,7 +84,7 @@ export function createClientSignatures({
     if (alg !== undefined) return alg;
     throw unacceptable(
       ({ env }) =>
-        `The provider accepts none of the algorithms that the key of ${env("privateKey")} can sign with (${usable.join(", ")}). Use a key of another type.`,
+        `The provider doesn't accept any algorithm that the key of ${env("privateKey")} can sign with (${usable.join(", ")}). Use a key of another type.`,
     );
   }
 

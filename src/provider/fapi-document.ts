@@ -50,7 +50,7 @@ export function profileProblems(
   for (const what of unsigned)
     problems.push({
       reason: "fapi_algorithms",
-      words: `signs ${what} with none of PS256, ES256 and EdDSA (FAPI 2.0 section 5.4.1)`,
+      words: `doesn't sign ${what} with PS256, ES256 or EdDSA (FAPI 2.0 section 5.4.1)`,
     });
   const open = ENDPOINT_NAMES.filter((name) => {
     const address = document[name];

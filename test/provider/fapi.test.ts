@@ -94,7 +94,7 @@ describe("a client with IDP_FAPI=2", () => {
     expect(await rejection(rig.code(fapi()))).toBe(unavailable("fapi_algorithms"));
     const [line] = rig.logged.filter(({ code }) => code === "provider_misconfigured");
     expect(line?.message).toMatch(
-      /^IDP_FAPI is 2, but the provider signs ID tokens with none of PS256/,
+      /^IDP_FAPI is 2, but the provider doesn't sign ID tokens with PS256/,
     );
   });
 
