@@ -1273,7 +1273,7 @@ describe("the client", () => {
 
     const said = findings.map(({ message }) => message).join();
     expect(said).toContain("`iss` in its authorization responses");
-    expect(said).toContain("none of PS256, ES256 and EdDSA");
+    expect(said).toContain("PS256, ES256 or EdDSA");
     expect(provider.requestsTo("par")).toEqual([]);
   });
 
