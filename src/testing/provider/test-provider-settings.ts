@@ -178,7 +178,15 @@ export interface ProviderSettings {
    * otherwise. `clientJwks` then only has the keys of signed requests.
    */
   tlsClientAuth:
-    { readonly names: RegisteredNames } | { readonly selfSigned: readonly string[] } | undefined;
+    | {
+        /** One of them names the client. */
+        readonly names: RegisteredNames;
+      }
+    | {
+        /** The client's certificates as PEM. */
+        readonly selfSigned: readonly string[];
+      }
+    | undefined;
   /**
    * Whether the provider binds access tokens to the client's certificate (RFC 8705 section 3), which
    * needs the option `tls`. `ignored` (default): it doesn't. `supported`: if the client presents
